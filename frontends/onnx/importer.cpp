@@ -230,6 +230,7 @@ Status Importer::run_node(Frame& frame, const NodeView& node, std::int64_t index
                                                        : node.outputs[0];
   NodeContext c(frame, node, place(node.record.data(), index), std::string(name), spell(node.domain, node.op_type));
   if (node.line >= 0) c.loc = {.line = node.line, .column = node.column, .node = index};
+  if (const std::string_view module = node.module(); !module.empty()) c.name = fmt::format("{}/{}", module, c.name);
   if (!frame.prefix.empty()) c.name = frame.prefix + c.name;
   Diagnostics& diags = frame.builder.diagnostics();
   if (node.op_type.empty()) return diags.error(c.loc, c.name, "node without an operator");

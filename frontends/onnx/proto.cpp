@@ -282,6 +282,35 @@ const AttrView* NodeView::find(std::string_view attribute) const {
   return nullptr;
 }
 
+/// The last item of the list is the call, the one before it the module; both as Python writes them.
+std::string_view NodeView::module() const {
+  std::string_view last, before;
+  for (std::size_t at = 0; at < scopes.size(); ++at) {
+    const char quote = scopes[at];
+    if (quote != '\'' && quote != '"') continue;
+    const std::size_t end = scopes.find(quote, at + 1);
+    if (end == std::string_view::npos) return {};
+    before = last;
+    last = scopes.substr(at + 1, end - at - 1);
+    at = end;
+  }
+  return before;
+}
+
+namespace {
+
+/// Of a node's metadata what is read (torch/onnx/_internal/exporter/_core.py).
+bool take_metadata(Bytes entry, std::string_view& scopes, Damage& damage) {
+  std::string_view key, value;
+  const bool good = walk(entry, damage, "StringStringEntryProto", [&](const Field& f) {
+    return f.number == 1 ? take(f, key) : f.number == 2 ? take(f, value) : true;
+  });
+  if (good && key == "pkg.torch.onnx.name_scopes") scopes = value;
+  return good;
+}
+
+}  // namespace
+
 std::optional<NodeView> decode_node(Bytes bytes, Damage& damage) {
   NodeView n;
   n.record = bytes;
@@ -301,6 +330,10 @@ std::optional<NodeView> decode_node(Bytes bytes, Damage& damage) {
         return take(f, n.domain);
       case 8:
         return take(f, n.overload);
+      case 9: {
+        Bytes entry;
+        return take(f, entry) && take_metadata(entry, n.scopes, damage);
+      }
       case proto_text::kPlaceField: {
         const SourceLoc loc = proto_text::place_from_field(f.value);
         n.line = loc.line;

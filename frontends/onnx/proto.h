@@ -65,12 +65,15 @@ struct AttrView {
 
 struct NodeView {
   std::string_view name, op_type, domain, overload;
+  std::string_view scopes;  ///< torch.onnx's list of the modules whose code the node is: "['', 'fc1', 'linear']"
   std::vector<std::string_view> inputs, outputs;
   std::vector<AttrView> attributes;
   Bytes record;
   std::int32_t line = -1, column = -1;  ///< of text files
 
   const AttrView* find(std::string_view attribute) const;
+  /// The path of the innermost of `scopes` that is a module ("fc1"); empty: none is said.
+  std::string_view module() const;
 };
 
 /// Sub-messages of a graph, undecoded.

@@ -12,6 +12,21 @@ TEST(OnnxImport, ElementwiseModelIsTyped) {
   EXPECT_EQ(m.graph->result_names()[0], "y");
 }
 
+/// torch.onnx names nodes "node_linear_3", and says in their metadata of which module they are.
+TEST(OnnxImport, ModulesOfTheDynamoExporterAreInNames) {
+  const auto name = [](const std::string& scopes) {
+    const auto m = import_text("graph { node { input: \"x\" output: \"y\" op_type: \"Relu\" name: \"node_relu\" " +
+                               std::string("metadata_props { key: \"namespace\" value: \"a: B/c: D\" } ") +
+                               "metadata_props { key: \"pkg.torch.onnx.name_scopes\" value: \"" + scopes + "\" } }\n" +
+                               value("input", "x", {"1", "3"}) + value("output", "y", {"1", "3"}) + "}");
+    return m.graph ? m.graph->node(1).name : m.diags.str();
+  };
+  EXPECT_EQ(name("['', 'blocks.0', 'blocks.0.act', 'relu']"), "blocks.0.act/node_relu");
+  EXPECT_EQ(name("['', \\\"it's\\\", 'relu']"), "it's/node_relu");
+  for (const char* none : {"['', 'relu']", "['relu']", "[]", "", "['', 'blocks", "relu"})
+    EXPECT_EQ(name(none), "node_relu") << none;
+}
+
 TEST(OnnxImport, UnsortedNodesAreSorted) {
   const auto m = import_text(
       "graph { node { input: \"a\" output: \"y\" op_type: \"Relu\" } node { input: \"x\" output: \"a\" op_type: "
