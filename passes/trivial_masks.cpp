@@ -153,7 +153,8 @@ class Masks {
     for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call || !n.regions.empty() || n.operands.empty() || !n.operands[0]) continue;
-      if (n.is(op("nn.softmax")) || (n.is(op("cast")) && softmax[id])) softmax[n.operands[0].node] = true;
+      const bool converts = def(n.op).moves == Moves::Converts;
+      if (n.is(op("nn.softmax")) || (converts && softmax[id])) softmax[n.operands[0].node] = true;
       out[id] = n.is(op("add")) && softmax[id] && n.operands.size() == kAdded + 1 &&
                 g.type(n.operands[0]) == n.results[0].type;
     }
@@ -337,10 +338,10 @@ std::vector<bool> needed_without(const Graph& g, const Masks& masks, const Maker
 }  // namespace
 
 Result<Graph> drop_trivial_masks(Graph graph, const PassOptions&, Diagnostics& diags) {
-  const auto softens = [](const Node& n) {
-    return n.kind == NodeKind::Call && (n.is(op("nn.sdpa")) || n.is(op("nn.softmax")));
+  const auto is = [&](OpId what) {
+    return std::ranges::any_of(graph.nodes(), [&](const Node& n) { return n.kind == NodeKind::Call && n.is(what); });
   };
-  if (std::ranges::none_of(graph.nodes(), softens)) return graph;
+  if (!is(op("nn.sdpa")) && !is(op("nn.softmax"))) return graph;
   const Masks masks(graph);
   bool skips_none = true;
   for (NodeId id = 0; id < graph.size(); ++id) skips_none = skips_none && masks.skips(id) == Skips::No;
