@@ -521,6 +521,8 @@ constexpr AtenRow kAten[] = {
     {"arange", "start end dtype -layout -device -pin_memory", arange, "arange"},
     {"arange", "start end step dtype -layout -device -pin_memory", arange, "arange"},
     {"linspace", "start end steps dtype -layout -device -pin_memory", linspace, "arange multiply add"},
+    {"diag_embed", "self offset dim1 dim2", diag_embed, "full clone strided_set reshape transpose"},
+    {"pad_sequence", "sequences batch_first padding_value padding_side", pad_sequence, "full clone strided_set"},
     {"logspace", "start end steps base dtype -layout -device -pin_memory", linspace, "arange multiply add power"},
     {"eye", "n dtype -layout -device -pin_memory", eye, "full eye_like"},
     {"eye", "n m dtype -layout -device -pin_memory", eye, "full eye_like"},
