@@ -174,6 +174,8 @@ void AffinePositions::call(NodeId id, const Node& n) {
     affine_[id] = concatenated(n);
   } else if (n.is(op("gather_nd"))) {
     affine_[id] = gathered(n);
+  } else if (n.is(op("take"))) {
+    affine_[id] = taken(n);
   } else if (n.is(op("logical_and")) && n.operands.size() == 2) {
     sees_[id] = both(sees(n.operands[0]), sees(n.operands[1]));
   } else if (n.is(op("add"))) {
@@ -282,6 +284,23 @@ std::optional<Affine> AffinePositions::concatenated(const Node& n) const {
     offset += extent;
   }
   if (out) out->steps[at] = step.value_or(0);
+  return out;
+}
+
+/// One place along an axis.
+std::optional<Affine> AffinePositions::taken(const Node& n) const {
+  const Affine *data = affine(n, 0), *index = affine(n, 1);
+  if (!data || !index || !index->steps.empty()) return std::nullopt;
+  const auto rank = static_cast<std::int64_t>(data->steps.size());
+  std::int64_t axis = n.attrs.int_or("axis", 0);
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  const auto at = static_cast<std::size_t>(axis);
+  const std::int64_t extent = g_.type(n.operands[0]).shape()[at].value();
+  Affine out = *data;
+  const std::int64_t step = out.steps[at];
+  out.steps.erase(out.steps.begin() + axis);
+  if (!add(out.start, step, index->start < 0 ? index->start + extent : index->start)) return std::nullopt;
   return out;
 }
 

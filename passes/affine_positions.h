@@ -40,6 +40,7 @@ class AffinePositions {
   void added(NodeId, const Node&, std::int64_t scale);  ///< scale · operand 1
   void comparison(NodeId, const Node&);
   std::optional<Affine> concatenated(const Node&) const;
+  std::optional<Affine> taken(const Node&) const;
   std::optional<Affine> gathered(const Node&) const;
 
   const Graph& g_;

@@ -1,5 +1,6 @@
 /// Tensors made of nothing: fills, ranges, random numbers.
 #include <cmath>
+#include <numeric>
 
 #include "frontends/torch/translate.h"
 #include "ir/eager_marks.h"
@@ -151,20 +152,113 @@ Values linspace(Call& c) {
   const DType d = is_float(*dtype) ? *dtype : DType::Float32;
   auto start = promoted(c, c.arg("start"), d), end = promoted(c, c.arg("end"), d);
   if (!start || !end) return Failure{};
-  auto counts = c.emit(op("arange"), {c.number(0, d), c.number(static_cast<double>(*steps), d), c.number(1, d)});
-  auto span = c.emit(op("subtract"), {*end, *start});
-  auto step =
-      span ? c.emit(op("divide"), {*span, c.number(static_cast<double>(std::max<std::int64_t>(*steps - 1, 1)), d)})
-           : span;
-  if (!counts || !step) return Failure{};
-  auto scaled = c.emit(op("multiply"), {*counts, *step});
-  auto y = scaled ? c.emit(op("add"), {*scaled, *start}) : scaled;
-  if (y && std::string_view(c.row->name) == "logspace") {
-    const auto base = c.real_or("base", 10);
-    if (!base) return Failure{};
-    y = c.emit(op("power"), {c.number(*base, d), *y});
+  const auto steps_of = [&]() -> Result<ValueId> {
+    const InsideKernel of_range(c);  // RangeFactories.cu: one kernel
+    auto counts = c.emit(op("arange"), {c.number(0, d), c.number(static_cast<double>(*steps), d), c.number(1, d)});
+    auto span = c.emit(op("subtract"), {*end, *start});
+    auto step =
+        span ? c.emit(op("divide"), {*span, c.number(static_cast<double>(std::max<std::int64_t>(*steps - 1, 1)), d)})
+             : span;
+    return counts && step ? c.emit(op("multiply"), {*counts, *step}) : Failure{};
+  };
+  const auto last = [&](Result<ValueId> scaled) { return scaled ? c.emit(op("add"), {*scaled, *start}) : scaled; };
+  auto scaled = steps_of();
+  if (std::string_view(c.row->name) != "logspace") {
+    auto y = last(scaled);
+    return y ? single_as(c, y) : Failure{};
   }
-  return y ? single(c, c.cast(*y, *dtype)) : Failure{};
+  const auto base = c.real_or("base", 10);
+  if (!base) return Failure{};
+  const auto exponents = [&] {
+    const InsideKernel of_range(c);
+    return last(scaled);
+  }();
+  auto y = exponents ? c.emit(op("power"), {c.number(*base, d), *exponents}) : exponents;
+  return y ? single_as(c, y) : Failure{};
+}
+
+namespace {
+
+/// `base` with `part`, copied by a kernel of its own, in a slice of it.
+Result<ValueId> copied_into(Call& c, ValueId base, ValueId part, const std::vector<std::int64_t>& starts,
+                            const std::vector<std::int64_t>& ends, const std::vector<std::int64_t>& steps) {
+  std::vector<std::int64_t> axes(starts.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  auto copy = c.emit(op("clone"), {part});
+  if (!copy) return Failure{};
+  const InsideKernel of_copy(c);
+  return c.emit(op("strided_set"), {base, c.int_constant(starts), c.int_constant(ends), c.int_constant(axes),
+                                    c.int_constant(steps), *copy});
+}
+
+}  // namespace
+
+/// Zeros with the numbers copied to a diagonal (aten/src/ATen/native/TensorShape.cpp).
+Values diag_embed(Call& c) {
+  auto v = c.tensor("self");
+  const auto offset = c.integer_or("offset", 0), first = c.integer_or("dim1", -2), second = c.integer_or("dim2", -1);
+  const auto rank = v ? c.rank(*v) : Result<std::size_t>(Failure{});
+  if (!offset || !first || !second || !rank) return Failure{};
+  const Type from = c.type(*v);
+  if (*rank == 0 || !from.is_static()) return c.error("needs a tensor of known shape");
+  const auto a = c.axis(*first, *rank + 1), b = c.axis(*second, *rank + 1);
+  if (!a || !b) return Failure{};
+  if (*a == *b) return c.error(fmt::format("both dims are {}", *a));
+  std::vector<std::int64_t> shape, starts(*rank, 0), steps(*rank, 1);
+  for (const Dim& dim : from.shape()) shape.push_back(dim.value());
+  std::vector<std::int64_t> ends = shape;
+  const std::int64_t n = shape.back(), side = n + std::abs(*offset);
+  starts.back() = *offset < 0 ? -*offset * side : *offset;
+  steps.back() = side + 1;
+  ends.back() = starts.back() + std::max<std::int64_t>(n - 1, 0) * (side + 1) + (n > 0 ? 1 : 0);
+  shape.back() = side * side;
+  auto zeros = c.full(c.int_constant(shape), 0, from.dtype(), with_mark({}, kLaunched));
+  auto flat = zeros ? copied_into(c, *zeros, *v, starts, ends, steps) : zeros;
+  if (!flat) return Failure{};
+  shape.back() = side;
+  shape.push_back(side);
+  auto y = c.reshape(*flat, shape);
+  if (!y) return Failure{};
+  std::vector<std::int64_t> perm;
+  for (std::size_t i = 0, next = 0; i <= *rank; ++i)
+    perm.push_back(static_cast<std::int64_t>(i == *a ? *rank - 1 : i == *b ? *rank : next++));
+  return single(c, c.transpose(*y, perm));
+}
+
+/// A tensor of the padding, into which each sequence is copied (aten/src/ATen/native/PackedSequence.cpp).
+Values pad_sequence(Call& c) {
+  const auto sequences = c.tensors("sequences");
+  const auto batch_first = c.flag_or("batch_first", false);
+  const auto padding = c.real_or("padding_value", 0);
+  if (!sequences || !batch_first || !padding) return Failure{};
+  if (sequences->empty()) return c.error("needs a sequence");
+  std::vector<std::vector<std::int64_t>> shapes;
+  std::int64_t longest = 0;
+  for (ValueId v : *sequences) {
+    const Type t = c.type(v);
+    if (!t.is_static() || t.rank() == 0) return c.error("needs sequences of known shape");
+    shapes.emplace_back();
+    for (const Dim& dim : t.shape()) shapes.back().push_back(dim.value());
+    longest = std::max(longest, shapes.back()[0]);
+  }
+  const std::size_t samples = *batch_first ? 0 : 1, places = 1 - samples;
+  std::vector<std::int64_t> whole(shapes[0].begin() + 1, shapes[0].end());
+  whole.insert(whole.begin(), {0, 0});
+  whole[samples] = static_cast<std::int64_t>(shapes.size());
+  whole[places] = longest;
+  const std::vector<std::int64_t> steps(whole.size(), 1);
+  auto y = c.full(c.int_constant(whole), *padding, c.type(sequences->front()).dtype(), with_mark({}, kLaunched));
+  const bool left = c.text_or("padding_side", "right") == "left";
+  for (std::size_t i = 0; y && i < shapes.size(); ++i) {
+    std::vector<std::int64_t> starts(whole.size(), 0), ends = whole;
+    starts[samples] = static_cast<std::int64_t>(i);
+    ends[samples] = starts[samples] + 1;
+    starts[places] = left ? longest - shapes[i][0] : 0;
+    ends[places] = starts[places] + shapes[i][0];
+    auto part = c.emit(op("expand_dims"), {(*sequences)[i], c.int_constant({static_cast<std::int64_t>(samples)})});
+    y = part ? copied_into(c, *y, *part, starts, ends, steps) : part;
+  }
+  return single(c, y);
 }
 
 Values eye(Call& c) {

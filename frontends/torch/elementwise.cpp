@@ -223,7 +223,10 @@ Values clamp(Call& c) {
     for (std::string_view name : {"min", "max"}) {
       if (!c.given(name)) continue;
       auto bound = promoted(c, c.arg(name), d);
-      v = bound ? c.emit(name == "min" ? op("maximum") : op("minimum"), {*v, *bound}) : bound;
+      if (!bound) return Failure{};
+      std::optional<InsideKernel> of_both;  // clamp.Tensor compares with both bounds at once
+      if (name == "min" && c.given("max")) of_both.emplace(c);
+      v = c.emit(name == "min" ? op("maximum") : op("minimum"), {*v, *bound});
       if (!v) return Failure{};
     }
     return c.result(*v);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "frontends/torch/importer.h"
 #include "frontends/torch/python.h"
 
@@ -133,27 +135,91 @@ Result<std::vector<Value>> while_loop(Call& c) {
 
 namespace {
 
-/// Argument `i`, a tensor, with its dim of number argument `dim` in front, or the other way round.
-Result<Value> moved(Call& c, std::size_t dim, bool to_front) {
-  const TensorRef* t = c.args.empty() ? nullptr : c.args[0].tensor();
-  const Scalar* given = c.args.size() > dim ? c.args[dim].scalar() : nullptr;
-  if (!t || !given || !given->integer.known()) return c.error("needs a tensor and the number of a dim");
-  auto v = c.read(*t);
+/// A tensor beside the torch.vmap that are open.
+struct Mapped {
+  const TensorRef* tensor = nullptr;
+  std::size_t rank = 0;
+  std::size_t in_front = 0;  ///< dims of these; 0: it is not mapped yet
+  std::size_t levels = 0;    ///< how many are nested here
+  std::size_t at = 0;        ///< which dim in front is this one's
+};
+
+/// Argument 0; argument `level` numbers the vmap. `declared`: how many dims more or less than the result has in the
+/// file, where the types are those of single samples.
+Result<Mapped> mapped(Call& c, std::size_t level, std::int64_t declared) {
+  Mapped m{.tensor = c.args.empty() ? nullptr : c.args[0].tensor()};
+  const Scalar* number = c.args.size() > level ? c.args[level].scalar() : nullptr;
+  if (!m.tensor || !number || !number->integer.known()) return c.error("needs a tensor and the number of a vmap");
+  auto v = c.read(*m.tensor);
   const auto rank = v ? c.rank(*v) : Result<std::size_t>(Failure{});
-  const auto axis = rank ? c.axis(given->integer.value(), *rank) : Result<std::size_t>(Failure{});
-  if (!axis) return Failure{};
-  if (*axis == 0) return c.args[0];
-  std::vector<std::int64_t> perm;
-  for (std::size_t i = 0; i < *rank; ++i) {
-    const std::size_t from = to_front ? (i == 0       ? *axis
-                                         : i <= *axis ? i - 1
-                                                      : i)
-                                      : (i == *axis  ? 0
-                                         : i < *axis ? i + 1
-                                                     : i);
-    perm.push_back(static_cast<std::int64_t>(from));
+  if (!rank) return Failure{};
+  m.rank = *rank;
+  m.levels = static_cast<std::size_t>(c.importer.vmap_levels());
+  const std::int64_t at = m.levels == 1 ? 0 : number->integer.value() - 1;
+  if (at < 0 || at >= static_cast<std::int64_t>(m.levels))
+    return c.error(fmt::format("is of vmap {}, {} are nested", at + 1, m.levels));
+  m.at = static_cast<std::size_t>(at);
+  const Type result = c.outputs() > 0 ? c.operation.outputs[0].tensor : Type{};
+  const bool ends = declared < 0;  // what ends a vmap has a mapped operand, unless the file says otherwise
+  std::int64_t front = ends ? static_cast<std::int64_t>(m.levels) : 0;
+  if (result && result.ranked())
+    front = static_cast<std::int64_t>(m.rank) - (static_cast<std::int64_t>(result.rank()) + declared);
+  if (front != 0 && front != static_cast<std::int64_t>(m.levels))
+    return c.error(
+        fmt::format("has {} dims of vmaps in front, {} are nested: it counts dims from the front", front, m.levels));
+  m.in_front = static_cast<std::size_t>(front);
+  return m;
+}
+
+/// Argument `i`, the number of a dim of `rank`.
+Result<std::size_t> dim_of(Call& c, std::size_t i, std::size_t rank) {
+  const Scalar* given = c.args.size() > i ? c.args[i].scalar() : nullptr;
+  if (!given || !given->integer.known()) return c.error("needs the number of a dim");
+  return c.axis(given->integer.value(), rank);
+}
+
+/// A view whose dim `from` is number `to`.
+Result<Value> moved(Call& c, const Value& x, std::size_t rank, std::size_t from, std::size_t to) {
+  if (from == to) return x;
+  std::vector<std::int64_t> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(from));
+  perm.insert(perm.begin() + static_cast<std::ptrdiff_t>(to), static_cast<std::int64_t>(from));
+  return c.view(*x.tensor(), op("transpose"), {}, {{"perm", std::move(perm)}});
+}
+
+/// A view with dims of one element at `axes`, or without those there.
+Result<Value> with_ones(Call& c, const Value& x, std::string_view how, const std::vector<std::int64_t>& axes) {
+  if (axes.empty()) return x;
+  return c.view(*x.tensor(), how == "squeeze" ? op("squeeze") : op("expand_dims"), {c.int_constant(axes)});
+}
+
+/// A view whose dim `axis`, of one element, has `extent` elements.
+Result<Value> repeated(Call& c, const Value& x, std::size_t axis, std::int64_t extent) {
+  auto v = c.read(*x.tensor());
+  if (!v) return Failure{};
+  const Type t = c.type(*v);
+  if (extent == 1 || !t.ranked() || !t.shape()[axis].is(1)) return x;
+  std::vector<std::int64_t> shape(t.rank(), 1);
+  shape[axis] = extent;
+  return c.view(*x.tensor(), op("broadcast_to"), {c.int_constant(shape)});
+}
+
+std::vector<std::int64_t> numbers(std::size_t from, std::size_t to) {
+  std::vector<std::int64_t> out;
+  for (; from < to; ++from) out.push_back(static_cast<std::int64_t>(from));
+  return out;
+}
+
+/// Without the dims in front if no vmap that is left maps it.
+Result<Value> unmapped(Call& c, const Value& x, std::size_t levels) {
+  auto v = c.read(*x.tensor());
+  if (!v) return Failure{};
+  const Type t = c.type(*v);
+  for (std::size_t i = 0; i < levels; ++i) {
+    if (!t.shape()[i].is(1)) return x;
   }
-  return c.view(*t, op("transpose"), {}, {{"perm", std::move(perm)}});
+  return with_ones(c, x, "squeeze", numbers(0, levels));
 }
 
 }  // namespace
@@ -169,17 +235,44 @@ Result<std::vector<Value>> leave_vmap(Call& c) {
 }
 
 Result<std::vector<Value>> add_batch_dim(Call& c) {
-  auto v = moved(c, 1, true);
+  const auto m = mapped(c, 2, 1);
+  const auto dim = m ? dim_of(c, 1, m->rank - m->in_front) : Result<std::size_t>(Failure{});
+  if (!dim) return Failure{};
+  auto v = moved(c, c.args[0], m->rank, m->in_front + *dim, m->in_front > 0 ? m->at : 0);
+  if (!v) return Failure{};
+  std::vector<std::int64_t> others = numbers(0, m->at);
+  for (std::int64_t i : numbers(m->at + 1, m->levels)) others.push_back(i);
+  v = m->in_front > 0 ? with_ones(c, *v, "squeeze", {static_cast<std::int64_t>(m->at) + 1})
+                      : with_ones(c, *v, "expand_dims", others);
   if (!v) return Failure{};
   return std::vector<Value>{*std::move(v)};
 }
 
 Result<std::vector<Value>> remove_batch_dim(Call& c) {
-  auto v = moved(c, 3, false);
-  if (!v) return Failure{};
-  const Type made = c.type((*v->tensor())->value);
+  const auto m = mapped(c, 1, -1);
+  const auto dim = m ? dim_of(c, 3, m->rank - m->in_front + 1) : Result<std::size_t>(Failure{});
+  const Scalar* size = c.args.size() > 2 ? c.args[2].scalar() : nullptr;
+  if (!dim) return Failure{};
+  Result<Value> v = c.args[0];
+  const std::size_t to = m->in_front + *dim;
+  if (m->in_front == 0) {
+    v = with_ones(c, *v, "expand_dims", {static_cast<std::int64_t>(to)});
+  } else if (m->at == 0) {  // of the outermost: those within have ended
+    v = with_ones(c, *v, "squeeze", numbers(1, m->levels));
+    if (v) v = moved(c, *v, m->rank - m->levels + 1, 0, *dim);
+  } else {
+    v = with_ones(c, *v, "expand_dims", {static_cast<std::int64_t>(m->at)});
+    if (v) v = moved(c, *v, m->rank + 1, m->at + 1, to);
+  }
+  if (v && size && size->integer.known())
+    v = repeated(c, *v, m->in_front > 0 && m->at == 0 ? *dim : to, size->integer.value());
+  if (v && m->in_front > 0 && m->at > 0) v = unmapped(c, *v, m->levels);
+  auto read = v ? c.read(*v->tensor()) : Result<ValueId>(Failure{});
+  if (!read) return Failure{};
+  const Type made = c.type(*read);
   const Type declared = c.outputs() > 0 ? c.operation.outputs[0].tensor : Type{};
-  if (declared && declared.is_static() && made.is_static() && made != declared)
+  const bool whole = m->in_front == 0 || m->at == 0;
+  if (whole && declared && declared.is_static() && made.is_static() && made != declared)
     return c.error(fmt::format("what is mapped gives {}, but the file declares {}: it counts dims from the front",
                                to_string(made), to_string(declared)));
   return std::vector<Value>{*std::move(v)};

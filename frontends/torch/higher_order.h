@@ -12,8 +12,11 @@ Result<std::vector<Value>> scan(Call& c);
 Result<std::vector<Value>> map_over(Call& c);
 
 /// torch.vmap, as torch.export writes it around what it maps (also that of associative_scan): between these calls every
-/// tensor has the mapped dim in front. Operators that count dims from the front see another one; where that shows, the
-/// call that ends it fails.
+/// tensor that is mapped has a dim in front for each vmap that is nested here, the outermost first, of extent 1 where
+/// that one does not map it. Operators that count dims from the front see other ones; where that shows, the call that
+/// ends it fails.
+inline constexpr std::string_view kEnterVmap = "torch._functorch.predispatch._vmap_increment_nesting",
+                                  kLeaveVmap = "torch._functorch.predispatch._vmap_decrement_nesting";
 Result<std::vector<Value>> enter_vmap(Call& c);
 Result<std::vector<Value>> leave_vmap(Call& c);
 /// (x, dim, level).

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "frontends/torch/aten_table.h"
 #include "frontends/torch/call.h"
+#include "frontends/torch/higher_order.h"
 #include "frontends/torch/python.h"
 #include "ir/eager_marks.h"
 
@@ -121,7 +123,11 @@ Result<Graph> Importer::run() {
   }
   if (!declare_inputs(frame)) return Failure{};
   bool good = true;
-  for (const Operation& o : program_.body.nodes) good = static_cast<bool>(run_operation(frame, o)) && good;
+  const std::span<const Operation> operations(program_.body.nodes);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    look_ahead(operations.subspan(i));
+    good = static_cast<bool>(run_operation(frame, operations[i])) && good;
+  }
   if (!good || diags_->errors()) return Failure{};
 
   std::vector<ValueId> results;
@@ -254,9 +260,20 @@ Status Importer::flatten_output(Frame& frame, const Value& value, const std::str
   return ok();
 }
 
+void Importer::look_ahead(std::span<const Operation> operations) {
+  if (vmaps_ > 0 || operations.front().op != kEnterVmap) return;
+  std::int64_t depth = 0;
+  vmap_levels_ = 1;
+  for (const Operation& o : operations) {
+    if (o.op == kEnterVmap) vmap_levels_ = std::max(vmap_levels_, ++depth);
+    if (o.op == kLeaveVmap && --depth == 0) break;
+  }
+}
+
 Result<std::vector<Value>> Importer::run_block(Frame& frame, const Block& block) {
-  for (const Operation& o : block.nodes) {
-    if (!run_operation(frame, o)) return Failure{};
+  for (std::size_t i = 0; i < block.nodes.size(); ++i) {
+    look_ahead(std::span(block.nodes).subspan(i));
+    if (!run_operation(frame, block.nodes[i])) return Failure{};
   }
   std::vector<Value> out;
   const Operation nowhere;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -67,6 +68,8 @@ class Importer {
   bool declared_holds() const { return vmaps_ == 0 && !dims_.overridden(); }
   void enter_vmap() { ++vmaps_; }
   void leave_vmap() { vmaps_ = std::max(vmaps_ - 1, 0); }
+  /// How deep the torch.vmap that are open are nested within the first of them.
+  std::int64_t vmap_levels() const { return vmap_levels_; }
   Type bind(const Type& t) const { return dims_.bind(t); }
 
   /// Operations run so far, unrolled ones included; what unrolling may add is bounded.
@@ -77,6 +80,8 @@ class Importer {
   Status declare_inputs(Frame& frame);
   /// Warns of dims outside of what the program was exported for.
   void check_ranges(const std::vector<ModelInput>& inputs);
+  /// How deep torch.vmap are nested, if the first of these operations opens one.
+  void look_ahead(std::span<const Operation> operations);
   Status run_operation(Frame& frame, const Operation& operation);
   Result<std::vector<Value>> translate(Call& c);
   /// Notes which nodes made the tensors that an operation gives: those from `first` on are its own.
@@ -91,7 +96,8 @@ class Importer {
   const Program& program_;
   Diagnostics* diags_;  ///< swapped while a body is tried
   InputDims dims_;
-  int vmaps_ = 0;                                                      ///< how many torch.vmap are open
+  int vmaps_ = 0;  ///< how many torch.vmap are open
+  std::int64_t vmap_levels_ = 1;
   std::unordered_map<std::string_view, const Parameter*> parameters_;  ///< by name, aliases included
   std::size_t operations_ = 0;
   std::set<NodeId> tensors_;           ///< of the outermost frame: calls that give what a tensor operator gives

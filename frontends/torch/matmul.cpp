@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "frontends/torch/translate.h"
+#include "ir/ops/einsum.h"
 
 namespace perfc::torch {
 namespace {
@@ -206,11 +207,55 @@ Values outer(Call& c) {
   return single(c, c.emit(op("multiply"), {*column, *row}));
 }
 
+namespace {
+
+/// Whether an equation only lays its operands out, or multiplies them element by element: at::einsum sums nothing then.
+bool sums_nothing(const rules::Einsum& e) {
+  for (const std::vector<int>& labels : e.operands) {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const bool twice = std::find(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(i), labels[i]) !=
+                         labels.begin() + static_cast<std::ptrdiff_t>(i);
+      if (twice || std::ranges::find(e.output, labels[i]) == e.output.end()) return false;
+    }
+  }
+  return true;
+}
+
+/// A view with the dims of `labels` where `output` has them, and one of a single element for each that is not there.
+Result<ValueId> placed(Call& c, ValueId v, const std::vector<int>& labels, const std::vector<int>& output) {
+  std::vector<std::int64_t> perm, absent;
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    const auto at = std::ranges::find(labels, output[i]);
+    (at == labels.end() ? absent : perm)
+        .push_back(static_cast<std::int64_t>(at == labels.end() ? i : static_cast<std::size_t>(at - labels.begin())));
+  }
+  Result<ValueId> y = std::ranges::is_sorted(perm) ? v : c.transpose(v, perm);
+  return y && !absent.empty() ? c.emit(op("expand_dims"), {*y, c.int_constant(absent)}) : y;
+}
+
+}  // namespace
+
 Values einsum(Call& c) {
   auto operands = c.tensors("tensors");
   if (!operands) return Failure{};
   std::string equation = c.text_or("equation", "");
   std::erase(equation, ' ');
+  std::vector<const Shape*> shapes;
+  std::vector<Type> types;
+  shapes.reserve(operands->size());
+  types.reserve(operands->size());
+  for (ValueId v : *operands) types.push_back(c.type(v));
+  for (const Type& t : types) shapes.push_back(t.ranked() ? &t.shape() : nullptr);
+  std::string why;
+  const auto parsed = rules::parse_einsum(equation, shapes, why);
+  if (parsed && parsed->result && sums_nothing(*parsed)) {
+    if (operands->size() == 1) return single(c, placed(c, operands->front(), parsed->operands[0], parsed->output));
+    if (operands->size() == 2) {
+      auto a = placed(c, (*operands)[0], parsed->operands[0], parsed->output),
+           b = placed(c, (*operands)[1], parsed->operands[1], parsed->output);
+      return a && b ? single(c, c.emit(op("multiply"), {*a, *b})) : Failure{};
+    }
+  }
   return single(c, c.emit(op("einsum"), std::move(*operands), {{"equation", std::move(equation)}}));
 }
 

@@ -36,6 +36,41 @@ std::string members(const ZipArchive& archive) {
   return names.size() > kShown ? out + ", …" : out;
 }
 
+/// Numbers of a module that its program computes shapes with (how far a convolution of Mimi pads): buffers of one
+/// integer, whose contents are read from the members "weights/…" and "constants/…" that hold them.
+Status read_numbers(Program& program, const ZipArchive& archive, Diagnostics& diags) {
+  std::map<std::string, std::string, std::less<>> members;  ///< of a buffer
+  for (const std::string_view folder : {"weights", "constants"}) {
+    const auto config = archive.find(fmt::format("_{}_config.json", folder));
+    const auto text = config ? archive.read(*config, diags) : Result<std::string>(std::string("{}"));
+    const auto document = text ? json::Document::parse(*text, diags) : Result<json::Document>(Failure{});
+    if (!document) return Failure{};
+    json::Object entries;
+    const auto listed = json::member(document->root(), "config");
+    if (!listed || listed->get(entries)) continue;
+    for (const auto& [name, entry] : entries) {
+      const auto file = json::text(json::member(entry, "path_name"));
+      if (file) members.emplace(name, fmt::format("/{}/{}", folder, *file));
+    }
+  }
+  for (Parameter& p : program.parameters) {
+    const Type& t = p.literal.type;
+    const bool number = t.ranked() && t.rank() == 0 && (t.dtype() == DType::Int64 || t.dtype() == DType::Int32);
+    if (p.literal.data || !number) continue;
+    const auto named = members.find(p.label);
+    const auto member = named == members.end() ? std::nullopt : archive.find(named->second);
+    if (!member) continue;
+    const auto bytes = archive.read(*member, diags);
+    if (!bytes) return Failure{};
+    if (static_cast<double>(bytes->size()) != byte_size(t.dtype(), 1)) continue;  // a part of what several share
+    std::uint64_t value = 0;
+    for (std::size_t i = bytes->size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>((*bytes)[i]);
+    const auto whole = t.dtype() == DType::Int32 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
+    p.literal.data = std::make_shared<const Data>(Data{std::vector<SymInt>{SymInt(whole)}});
+  }
+  return ok();
+}
+
 }  // namespace
 
 bool sniff_archive(std::string_view head) { return head.starts_with("PK\x03\x04"); }
@@ -82,6 +117,7 @@ Result<Graph> import_archive(const Source& source, const ImportOptions& options,
   }
   auto program = read_exported(*document, weights ? &*weights : nullptr, diags);
   if (!program) return Failure{};
+  if (!read_numbers(*program, *archive, diags)) return Failure{};
   std::string_view stem = source.name();
   stem.remove_prefix(std::min(stem.rfind('/') + 1, stem.size()));
   program->name = stem.substr(0, stem.find('.'));

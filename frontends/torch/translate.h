@@ -219,6 +219,8 @@ Values bernoulli(Call& c);
 Values multinomial(Call& c);
 Values arange(Call& c);
 Values linspace(Call& c);
+Values diag_embed(Call& c);
+Values pad_sequence(Call& c);
 Values eye(Call& c);
 Values tril_indices(Call& c);
 Values scalar_tensor(Call& c);

@@ -73,6 +73,7 @@ EQUIVALENT = {
     "masked_fill": {"where"},
     "any": {"max"},
     "all": {"min"},
+    "diag_embed": {"full"},
     "index_put": {"scatter_nd", "scatter_elements"},
     "select_scatter": {"strided_set"},
     "slice_scatter": {"strided_set"},
@@ -101,7 +102,7 @@ def calls_of(kernels: list[dict]) -> list[dict]:
     - a convolution and the kernel that adds its bias (cuDNN adds none);
     - what convolutions, norms of rows, softmax, recurrent layers and slice_scatter copy before they work on it;
     - a loss and the kernel that sums it up;
-    - a constant's fill and the copy into it (constant_pad_nd);
+    - a constant's fill and the copy into it (constant_pad_nd, diag_embed);
     - roll and Fourier transforms, a kernel per dim; recurrent layers, a kernel per layer;
     - what PyTorch computes within one operator by several kernels (renorm, …);
     - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their
@@ -123,6 +124,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
         elif before and before["op"] in LOSSES and op in ("mean", "sum_axes"):
             before.update(elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] == op and op in ONE_CALL:
+            before["kernels"] += 1
+        elif before and before["op"] == "full" and op == "copy" and ("/" + node).endswith("/diag_embed"):
             before["kernels"] += 1
         elif before and ("/" + node).endswith(WITHIN):
             before.update(op=op, elements=elements, kernels=before["kernels"] + 1)

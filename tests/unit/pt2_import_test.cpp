@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "frontends/torch/importer.h"
 #include "frontends/torch/pt2.h"
+#include "frontends/torch/torch.h"
 #include "ir/eager_marks.h"
 #include "ir/text/printer.h"
 
@@ -131,6 +134,17 @@ TEST(Pt2Import, NumbersThatAProgramWritesOutStayOnTheHost) {
                             call("sqrt.default", "s", tensor("self", "m")) + ", " +
                             call("div.Tensor", "y", tensor("self", "x"), tensor("other", "s"));
   EXPECT_EQ(calls_of(import(exported("TRAINING", "23", calls))), "(copy) (multiply) (sqrt) divide");
+}
+
+/// What Mimi's convolutions pad by follows from a stride and an extent of a kernel that are buffers (padded.pt2: 8 and
+/// 3, one in the file's weights, one in its constants).
+TEST(Pt2Import, NumbersOfAModuleDecideShapes) {
+  std::ifstream file(PERFC_SOURCE_DIR "/tests/fixtures/padded.pt2", std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  Diagnostics diags;
+  const auto graph = torch::import_archive(Source::from_bytes("padded.pt2", std::move(bytes)), {}, diags);
+  ASSERT_TRUE(graph) << diags.str();
+  EXPECT_EQ(to_string(graph->type(graph->results()[0])), "Tensor[(1, 4, 37), float32]");
 }
 
 }  // namespace

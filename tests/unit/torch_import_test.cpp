@@ -493,6 +493,26 @@ TEST(TorchImport, WhatVmapMapsHasItsDimInFront) {
   EXPECT_NE(result_type(mapped("0", "[4, 8]")).find("it counts dims from the front"), std::string::npos);
 }
 
+/// transformers' masks: each vmap maps a tensor of its own, and they meet within.
+TEST(TorchImport, VmapsNestWithADimEach) {
+  const std::string vmap = "torch._functorch.predispatch.";
+  const auto inner = [&](std::string_view mapped) {
+    return import(program(
+        "[4]",
+        nodes(constant("zero", "int", "0"), constant("one", "int", "1"), constant("two", "int", "2"),
+              constant("four", "int", "4"), constant("six", "int", "6"), constant("error", "str", "\"error\""),
+              node("aten::relu", "x", "w"), node(vmap + "_vmap_increment_nesting", "four error", "a"),
+              node(vmap + "_add_batch_dim", "x zero one", "b"),
+              node(vmap + "_vmap_increment_nesting", "six error", "c"),
+              node(vmap + "_add_batch_dim", "w zero two", "d"), node("aten::mul", mapped, "m"),
+              node(vmap + "_remove_batch_dim", "m two six zero", "n"), node(vmap + "_vmap_decrement_nesting", "", "e"),
+              node(vmap + "_remove_batch_dim", "n one four zero", "y"),
+              node(vmap + "_vmap_decrement_nesting", "", "f"))));
+  };
+  EXPECT_EQ(result_type(inner("b d")), "Tensor[(4, 4), float32]");
+  EXPECT_EQ(result_type(inner("b b")), "Tensor[(4, 6), float32]");  // what it does not map is there for each sample
+}
+
 /// Some elements of x: "s" has an open first dim, "n" is its extent.
 std::string some_of_x() {
   return nodes(constant("z", "int", "0"), node("aten::gt", "x z", "c"), node("aten::nonzero", "c", "s"),

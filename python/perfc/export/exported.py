@@ -24,6 +24,9 @@ def export_archive(module: torch.nn.Module, inputs, path: str) -> dict:
     return {"nodes": len(made.graph.nodes), "parameters": len(made.state_dict)}
 
 
+NUMBER_BYTES = 8
+
+
 def program(module: torch.nn.Module, inputs) -> torch.export.ExportedProgram:
     """What torch.export makes of a module."""
     try:
@@ -34,7 +37,7 @@ def program(module: torch.nn.Module, inputs) -> torch.export.ExportedProgram:
 
 
 def strip(source: pathlib.Path, target: str) -> None:
-    """Copies an archive but for the bytes of tensors."""
+    """Copies an archive but for the bytes of tensors; single numbers stay, for shapes may follow from them."""
     with files.writing(target, "wb") as out:
         copy_configuration(source, out)
 
@@ -44,6 +47,7 @@ def copy_configuration(source, target) -> None:
     with zipfile.ZipFile(source) as whole, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as slim:
         for name in whole.namelist():
             inside = name.partition("/")[2]
-            if inside.startswith("data/") and not inside.endswith(".json"):
+            number = whole.getinfo(name).file_size <= NUMBER_BYTES
+            if inside.startswith("data/") and not inside.endswith(".json") and not number:
                 continue
             slim.writestr(name, whole.read(name))
