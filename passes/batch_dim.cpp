@@ -28,20 +28,23 @@ std::optional<BatchDim> place_batch(const Shape& before, BatchDim batch, const S
   const auto outside = elements_outside(before, batch);
   if (!outside || *outside <= 0) return std::nullopt;
 
-  enum Preference { MajorInFeatures, Within, Major, Alone };
+  enum Preference { MajorInFeatures, Another, Within, Major, Alone };
   std::optional<BatchDim> best;
   Preference best_preference = MajorInFeatures;
   std::int64_t prefix = 1;  // elements outside of dim x
+  bool as_before = true;    // up to dim x
   for (std::size_t x = 0; x < after.size(); ++x) {
     if (!after[x].known() || prefix <= 0 || prefix > *outside) break;
     const std::int64_t extent = after[x].value();
+    as_before = as_before && x < batch.axis && before[x].known() && before[x].value() == extent;
     const std::int64_t outer = *outside / prefix;
     std::int64_t occupied = 0;  // of this dim, up to and including the batch
     const bool fits = *outside % prefix == 0 && !__builtin_mul_overflow(outer, change.from, &occupied) &&
                       occupied > 0 && extent % occupied == 0;
     if (fits && extent > 0) {
       const bool features = x + 1 == after.size() && x > 0 && extent != change.from;
-      const Preference preference = outer != 1              ? Within
+      const Preference preference = as_before               ? Another
+                                    : outer != 1            ? Within
                                     : extent == change.from ? Alone
                                     : features              ? MajorInFeatures
                                                             : Major;

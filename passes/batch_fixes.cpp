@@ -13,12 +13,30 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
+/// The dim of a call's result that comes to `axis` where the next call that reads it permutes it: what a program makes
+/// sequence-major it turns back so.
+std::size_t before_permutation(const BatchedCall& c, std::size_t axis) {
+  constexpr NodeId kNear = 8;  // calls, constants among them
+  const Graph& g = c.graph();
+  for (NodeId id = c.id + 1; id < g.size() && id <= c.id + kNear; ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call || !std::ranges::any_of(n.operands, [&](ValueId v) { return v && v.node == c.id; }))
+      continue;
+    if (def(n.op).moves != Moves::Permutes) return axis;
+    const auto perm = n.attrs.ints_or_empty("perm");
+    return axis < perm.size() && perm[axis] >= 0 ? static_cast<std::size_t>(perm[axis]) : axis;
+  }
+  return axis;
+}
+
 Status fix_reshape(BatchedCall& c) {
   const auto batch = c.batch_of(0);
   if (!batch || !c.hard_coded(1)) return ok();
   auto target = static_shape(c.old_result());
   if (!target || !static_shape(c.old_type(0))) return ok();
-  const auto placed = place_batch(c.old_type(0).shape(), *batch, c.old_result().shape(), c.change);
+  BatchChange change = c.change;
+  change.axis = before_permutation(c, change.axis);
+  const auto placed = place_batch(c.old_type(0).shape(), *batch, c.old_result().shape(), change);
   const auto scaled = placed ? c.change.scale((*target)[placed->axis]) : std::nullopt;
   if (!scaled) {
     return c.error(

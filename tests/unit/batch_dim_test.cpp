@@ -37,6 +37,14 @@ TEST(PlaceBatch, SequenceMajorModelsKeepItOutOfTheFeatures) {
   EXPECT_EQ(place({50, 768}, {0, 50}, {50, 768}), (BatchDim{0, 50}));
 }
 
+TEST(PlaceBatch, ADimBeforeTheBatchStaysWhatItWas) {
+  // One query of nn.MultiheadAttention: (L, N, E) → (L, N·H, hd) → (L·N, E), and a state of one layer.
+  EXPECT_EQ(place({1, 1, 768}, {1}, {1, 12, 64}), (BatchDim{1, 1}));
+  EXPECT_EQ(place({1, 12, 64}, {1}, {1, 768}), (BatchDim{0, 1}));
+  EXPECT_EQ(place({1, 1, 256}, {1}, {1, 1, 256}), (BatchDim{1, 1}));
+  EXPECT_EQ(place({1, 1, 768}, {0}, {1, 12, 64}), (BatchDim{0, 1}));
+}
+
 TEST(PlaceBatch, FileBatchesAboveOneLeaveNoChoice) {
   EXPECT_EQ(place({4, 12, 197, 64}, {0}, {48, 197, 64}, {4, 8}), (BatchDim{0, 1}));
   EXPECT_EQ(place({50, 48, 64}, {1}, {200, 768}, {4, 8}), (BatchDim{0, 50}));
