@@ -97,8 +97,8 @@ Status add_details(std::vector<Report>& reports, ModelFile& file, const Predicto
   if (!graph) return Failure{};
   add_other_batches(reports, graph->size(), file, predictor, request);
   add_other_devices(reports, *graph, file, predictor, request);
-  MemoryCourse course = memory_course(*graph, request.exec,
-                                      convolution_workspace(reports.front().device, reports.front().exec.precision));
+  MemoryCourse course =
+      memory_course(*graph, request.exec, workspace_on(reports.front().device, reports.front().exec.precision));
   const auto details = std::make_shared<const ModelDetails>(ModelDetails{std::move(*graph), std::move(course)});
   for (Report& r : reports) r.details = details;
   return ok();

@@ -83,9 +83,21 @@ TEST(Kernels, HalfNormsTakeAndGive16Bits) {
                                             return k.ops.front() == op("nn.layer_norm");
                                           })->traffic.bytes);
   };
-  // x and the weight are cast, then the norm's operand and result; or the norm's parameter instead.
-  EXPECT_EQ(norm(Norms::Full), std::pair(std::size_t{7}, 8 * 16 * (4 + 4) + 2 * 16 * 4.0));
-  EXPECT_EQ(norm(Norms::Half), std::pair(std::size_t{6}, 8 * 16 * (2 + 2) + 2 * 16 * 2.0));
+  // x and, twice, the weight are cast, then the norm's operand and result; or the norm's parameters instead.
+  EXPECT_EQ(norm(Norms::Full), std::pair(std::size_t{8}, 8 * 16 * (4 + 4) + 2 * 16 * 4.0));
+  EXPECT_EQ(norm(Norms::Half), std::pair(std::size_t{8}, 8 * 16 * (2 + 2) + 2 * 16 * 2.0));
+}
+
+/// A weight that two layers share is cast once where autograd records, and by each of them in torch.inference_mode.
+TEST(Kernels, AutocastKeepsCastsOfWeightsForAStepAlone) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(64, 64), float32]) {
+  %1 = weight : Tensor[(64, 64), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = nn.dense(%2, %1);
+  (%3)
+})");
+  EXPECT_EQ(plan_of(g, {.precision = Precision::Amp}).kernels.size(), 5u);  // of the data and of the weight, twice
+  EXPECT_EQ(plan_of(g, {.precision = Precision::Amp, .task = Task::Forward}).kernels.size(), 4u);
 }
 
 TEST(Kernels, BatchNormKeepsTheWidthOfItsDataUnderAutocast) {

@@ -173,7 +173,7 @@ TEST(Memory, ConvolutionsOfTensorCoresCopyWhatLiesChannelsFirst) {
 }
 
 TEST(Memory, WhatConvolutionsWantFollowsFromTheirKernels) {
-  const auto wants = [](const char* name, Precision p) { return convolution_workspace(device(name), p); };
+  const auto wants = [](const char* name, Precision p) { return workspace_on(device(name), p); };
   EXPECT_EQ(wants("a100-40gb", Precision::Fp32), ConvolutionWorkspace::Tiles);
   EXPECT_EQ(wants("h200", Precision::Fp32), ConvolutionWorkspace::None);
   EXPECT_EQ(wants("a100-40gb", Precision::Default), ConvolutionWorkspace::Copies);

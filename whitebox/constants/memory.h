@@ -1,5 +1,5 @@
 #pragma once
-/// What a run needs in memory: whitebox/memory/memory.cpp, on_device.cpp.
+/// What a run needs in memory: whitebox/memory/memory.cpp, convolution_workspace.cpp, on_device.cpp.
 /// [Sources]: whitebox/constants/README.md.
 #include <cstdint>
 

@@ -65,8 +65,9 @@ void Widths::cast_operands(NodeId id, std::vector<bool>& done) {
     // Exporters make equal biases one, which are a parameter each.
     const bool bias = i == 1 && n.is(op("nn.bias_add"));
     if (!(half_[v.node] ? high : low) || (done[v.node] && !bias)) continue;
-    // Autocast keeps casts of weights alone (aten/src/ATen/autocast_mode.cpp, cached_cast).
-    done[v.node] = g_.node(v).kind == NodeKind::Constant;
+    // Autocast keeps casts of weights alone, and in torch.inference_mode none (aten/src/ATen/autocast_mode.cpp,
+    // cached_cast; pytorch/pytorch #158232).
+    done[v.node] = g_.node(v).kind == NodeKind::Constant && config_.task != Task::Infer;
     casts_.push_back({v, id});
   }
 }

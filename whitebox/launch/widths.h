@@ -27,7 +27,8 @@ class Widths {
   double read_width(ValueId, const Node& user) const;
   double bytes_read(ValueId, const Node& user) const;
 
-  /// A cast, or under int8 a quantisation, that eager PyTorch launches for a call; of weights once.
+  /// A cast, or under int8 a quantisation, that eager PyTorch launches for a call; of weights once where
+  /// autograd records.
   struct Cast {
     ValueId value;
     NodeId user;

@@ -6,8 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "ir/layout.h"
-#include "whitebox/constants/convolutions.h"
 #include "whitebox/constants/memory.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/eight_bits.h"
@@ -305,7 +303,7 @@ class Run {
     const Category c = def(n.op).category;
     if (c == Category::MatMul && !product_workspace_) product_workspace_ = heap_.allocate(constants::kProductWorkspace);
     if (c == Category::Convolution) search(id, Pass::Forward);
-    if (c == Category::Convolution) pass_by(workspace_of(id));
+    if (c == Category::Convolution) work(id, convolution_workspace);
     for (std::size_t i = 0; i < n.operands.size(); ++i) pass_by(dense_copy(id, i));
     double inside = 0;
     for (const GraphRef& body : n.regions)
@@ -329,88 +327,15 @@ class Run {
     return broadcast_copy(g_, g_.node(id), operand) * width(id);
   }
 
-  /// Of a planar convolution in one group, its window if it is square; else 0.
-  std::int64_t window(NodeId id) const {
+  using WorkspaceOf = double(const Graph&, NodeId, ConvolutionWorkspace, bool, const ConvolutionBytes&);
+  /// Takes a convolution's workspace, or that of its gradients, while it runs.
+  void work(NodeId id, WorkspaceOf* of) {
     const Node& n = g_.node(id);
-    if (n.operands.size() < 2 || !n.operands[0] || !n.operands[1] || n.attrs.int_or("groups", 1) > 1) return 0;
-    const Type& weight = g_.type(n.operands[1]);
-    const auto axes = kernel_axes(g_, n);
-    if (!axes || !weight.is_static() || axes->spatial.size() != 2) return 0;
-    const std::int64_t height = weight.shape()[axes->spatial[0]].value();
-    return height == weight.shape()[axes->spatial[1]].value() ? height : 0;
-  }
-
-  double workspace(double size) {
+    if (n.operands.size() < 2 || !n.operands[0] || !n.operands[1]) return;
+    const ConvolutionBytes bytes{read_bytes(id, 0), read_bytes(id, 1), this->bytes({id, 0}), width(id)};
+    const double size = of(g_, id, convolutions_, layout_.channels_last[id], bytes);
     out_.workspace = std::max(out_.workspace, size);
-    return size;
-  }
-
-  /// Of a convolution.
-  double workspace_of(NodeId id) {
-    switch (convolutions_) {
-      case ConvolutionWorkspace::None:
-        return 0;
-      case ConvolutionWorkspace::Tiles:
-        return tiles_workspace(id, constants::kForwardTiles);
-      case ConvolutionWorkspace::Copies:
-        return reads_points(id) ? 0 : copies_workspace(id);
-    }
-    return 0;
-  }
-
-  /// Of its gradients.
-  double gradient_workspace(NodeId id) {
-    switch (convolutions_) {
-      case ConvolutionWorkspace::None:
-        return 0;
-      case ConvolutionWorkspace::Tiles:
-        return lowered_workspace(id);
-      case ConvolutionWorkspace::Copies:
-        return copies_workspace(id);
-    }
-    return 0;
-  }
-
-  /// A window of one position that moves by one is a product of the data as it lies.
-  bool reads_points(NodeId id) const {
-    const Node& n = g_.node(id);
-    const Type& weight = g_.type(n.operands[1]);
-    const auto axes = kernel_axes(g_, n);
-    const auto is_one = [](std::int64_t extent) { return extent == 1; };
-    return axes && weight.is_static() &&
-           std::ranges::all_of(axes->spatial, [&](std::size_t a) { return is_one(weight.shape()[a].value()); }) &&
-           std::ranges::all_of(n.attrs.ints_or_empty("strides"), is_one);
-  }
-
-  /// Tensor cores' kernels want channels last: of what lies otherwise cuDNN makes copies, and of the result
-  /// (studies/hopper: nchwToNhwcKernel, nhwcToNchwKernel). Depthwise kernels take either.
-  double copies_workspace(NodeId id) {
-    const Node& n = g_.node(id);
-    const auto axes = kernel_axes(g_, n);
-    if (layout_.channels_last[id] || !axes || !g_.type(n.operands[1]).is_static()) return 0;
-    if (n.attrs.int_or("groups", 1) > 1 && g_.type(n.operands[1]).shape()[axes->channel].value() == 1) return 0;
-    return workspace(read_bytes(id, 0) + read_bytes(id, 1) + bytes({id, 0}));
-  }
-
-  /// Winograd's algorithm in three kernels holds its operand and result as
-  /// transformed tiles (Lavin and Gray, CVPR 2016), `tiles` times what they were. What strided
-  /// 3×3 convolutions take is about as much; other windows run without.
-  double tiles_workspace(NodeId id, double tiles) {
-    if (window(id) != constants::kWinogradWindow) return 0;
-    return workspace(tiles * (read_bytes(id, 0) + bytes({id, 0})));
-  }
-
-  /// Gradients of larger windows multiply the lowered operand: every window a row (Chellapilla, Puri and Simard 2006).
-  double lowered_workspace(NodeId id) {
-    if (window(id) <= constants::kWinogradWindow) return tiles_workspace(id, constants::kGradientTiles);
-    const Node& n = g_.node(id);
-    const bool transposed = is_transposed_convolution(n.op);
-    const Type &weight = g_.type(n.operands[1]), &windows = transposed ? g_.type(n.operands[0]) : n.results[0].type;
-    if (!windows.is_static() || *weight.elements() == 0) return 0;
-    const auto axes = kernel_axes(g_, n);
-    const auto channels = static_cast<double>(weight.shape()[transposed ? axes->channel : axes->outer].value());
-    return workspace(static_cast<double>(*windows.elements()) / channels * static_cast<double>(*weight.elements()) /
-                     channels * width(id));
+    pass_by(size);
   }
 
   /// Notes a search, once for each shape and pass.
@@ -449,7 +374,7 @@ class Run {
         if (def(n.op).category == Category::Convolution) {
           search(id, Pass::WeightGradient);
           if (n.operands[0] && needs_[n.operands[0].node]) search(id, Pass::DataGradient);
-          pass_by(gradient_workspace(id));
+          work(id, gradient_workspace);
         }
         if (kept_[id].extra_bytes > 0 &&
             written_out_attention(g_, id, {.half = width(id) == 2})) {  // of the scores, before and after the softmax

@@ -4,16 +4,10 @@
 #include <vector>
 
 #include "whitebox/memory/algorithm_search.h"
+#include "whitebox/memory/convolution_workspace.h"
 #include "whitebox/predictor.h"
 
 namespace perfc {
-
-/// What convolutions take beside their operands and their result while they run.
-enum class ConvolutionWorkspace {
-  None,
-  Tiles,   ///< 3×3 windows Winograd's tiles, gradients of wider ones the lowered operand: cuDNN 8
-  Copies,  ///< data and result in the order of channels of tensor cores' kernels, where they lie otherwise: cuDNN 9
-};
 
 /// Bytes that a process takes beside the context.
 struct MemoryNeeds {

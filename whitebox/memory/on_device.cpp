@@ -70,7 +70,7 @@ double more_workspace_mib(const MemoryNeeds& needs, const Device& device) {
 
 }  // namespace
 
-ConvolutionWorkspace convolution_workspace(const Device& device, Precision precision) {
+ConvolutionWorkspace workspace_on(const Device& device, Precision precision) {
   const bool whole = precision == Precision::Fp32 || precision == Precision::Tf32 || precision == Precision::Default;
   const bool tensor_cores = device.kind == "gpu" && !is_amd(device) && precision != Precision::Fp32 &&
                             device.matrix_tflops.contains(whole ? "tf32" : "float16");
@@ -85,7 +85,7 @@ NeedsOnDevices::NeedsOnDevices(const Graph& graph, const ExecConfig& config)
       with_tiles_(usual_.convolves ? memory_needs(graph, config, ConvolutionWorkspace::Tiles) : usual_) {}
 
 const MemoryNeeds& NeedsOnDevices::on(const Device& device) const {
-  return convolution_workspace(device, precision_) == ConvolutionWorkspace::Tiles ? with_tiles_ : usual_;
+  return workspace_on(device, precision_) == ConvolutionWorkspace::Tiles ? with_tiles_ : usual_;
 }
 
 double least_mib(const MemoryNeeds& needs, const Device& device) {

@@ -7,7 +7,7 @@ namespace perfc {
 
 /// What convolutions want there: tensor cores' copies, float32 lanes Winograd's tiles, of which cuDNN has none on
 /// Hopper. What MIOpen and oneDNN want is not known: tiles.
-ConvolutionWorkspace convolution_workspace(const Device&, Precision);
+ConvolutionWorkspace workspace_on(const Device&, Precision);
 
 /// A model's needs on any device.
 class NeedsOnDevices {
