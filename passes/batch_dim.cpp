@@ -32,7 +32,8 @@ std::optional<BatchDim> place_batch(const Shape& before, BatchDim batch, const S
   std::optional<BatchDim> best;
   Preference best_preference = MajorInFeatures;
   std::int64_t prefix = 1;  // elements outside of dim x
-  bool as_before = true;    // up to dim x
+  // Up to dim x: where the batch had a dim of its own, and was not merged with what the reshape takes apart.
+  bool as_before = before[batch.axis].is(change.from);
   for (std::size_t x = 0; x < after.size(); ++x) {
     if (!after[x].known() || prefix <= 0 || prefix > *outside) break;
     const std::int64_t extent = after[x].value();

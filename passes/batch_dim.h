@@ -39,8 +39,8 @@ struct BatchDim {
 /// may fit in several places; then a dim of 1 of its own is preferred, of
 /// several the one at `change.axis` or else the first, then
 /// the major place in a dim that is not the last one (features), then the
-/// minor place after the dim before, then a dim that stood before the batch
-/// already. Nothing when the shapes do not nest.
+/// minor place after the dim before, then a dim that stood before a batch of
+/// its own already. Nothing when the shapes do not nest.
 std::optional<BatchDim> place_batch(const Shape& before, BatchDim batch, const Shape& after, const BatchChange& change);
 
 /// Factor in front of the batch inside `axis` after a reshape that is known

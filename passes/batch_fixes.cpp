@@ -13,18 +13,32 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
-/// The dim of a call's result that comes to `axis` where the next call that reads it permutes it: what a program makes
-/// sequence-major it turns back so.
-std::size_t before_permutation(const BatchedCall& c, std::size_t axis) {
+/// The dims that a squeeze leaves, in order.
+std::vector<std::int64_t> left_by_squeeze(const Graph& g, const Node& n) {
+  const Type& type = g.type(n.operands[0]);
+  const Data* data = n.operands.size() > 1 && n.operands[1] ? g.data(n.operands[1]) : nullptr;
+  const auto* axes = data ? data->ints() : nullptr;
+  if (!axes || !type.ranked()) return {};
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < type.rank(); ++i) {
+    const auto goes = [&](const SymInt& a) { return a.known() && normalized_axis(a.value(), type.rank()) == i; };
+    if (std::ranges::none_of(*axes, goes)) out.push_back(static_cast<std::int64_t>(i));
+  }
+  return out;
+}
+
+/// The dim of a call's result that comes to `axis` where the next call that reads it permutes or squeezes it: what a
+/// program makes sequence-major it turns back so.
+std::size_t before_next_view(const BatchedCall& c, std::size_t axis) {
   constexpr NodeId kNear = 8;  // calls, constants among them
   const Graph& g = c.graph();
   for (NodeId id = c.id + 1; id < g.size() && id <= c.id + kNear; ++id) {
     const Node& n = g.node(id);
-    if (n.kind != NodeKind::Call || !std::ranges::any_of(n.operands, [&](ValueId v) { return v && v.node == c.id; }))
-      continue;
-    if (def(n.op).moves != Moves::Permutes) return axis;
-    const auto perm = n.attrs.ints_or_empty("perm");
-    return axis < perm.size() && perm[axis] >= 0 ? static_cast<std::size_t>(perm[axis]) : axis;
+    if (n.kind != NodeKind::Call || n.operands.empty() || n.operands[0].node != c.id) continue;
+    const auto dims = n.is(op("squeeze"))                  ? left_by_squeeze(g, n)
+                      : def(n.op).moves == Moves::Permutes ? n.attrs.ints_or_empty("perm")
+                                                           : std::vector<std::int64_t>{};
+    return axis < dims.size() && dims[axis] >= 0 ? static_cast<std::size_t>(dims[axis]) : axis;
   }
   return axis;
 }
@@ -35,7 +49,7 @@ Status fix_reshape(BatchedCall& c) {
   auto target = static_shape(c.old_result());
   if (!target || !static_shape(c.old_type(0))) return ok();
   BatchChange change = c.change;
-  change.axis = before_permutation(c, change.axis);
+  change.axis = before_next_view(c, change.axis);
   const auto placed = place_batch(c.old_type(0).shape(), *batch, c.old_result().shape(), change);
   const auto scaled = placed ? c.change.scale((*target)[placed->axis]) : std::nullopt;
   if (!scaled) {

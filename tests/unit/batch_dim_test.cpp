@@ -43,6 +43,8 @@ TEST(PlaceBatch, ADimBeforeTheBatchStaysWhatItWas) {
   EXPECT_EQ(place({1, 12, 64}, {1}, {1, 768}), (BatchDim{0, 1}));
   EXPECT_EQ(place({1, 1, 256}, {1}, {1, 1, 256}), (BatchDim{1, 1}));
   EXPECT_EQ(place({1, 1, 768}, {0}, {1, 12, 64}), (BatchDim{0, 1}));
+  // Frames of a video: (1, N·F, C) → (N, F, C).
+  EXPECT_EQ(place({1, 16, 64}, {1}, {1, 16, 64}), (BatchDim{0, 1}));
 }
 
 TEST(PlaceBatch, FileBatchesAboveOneLeaveNoChoice) {
