@@ -78,6 +78,13 @@ class Run {
     find_half_weights();
   }
 
+  /// The same that has not run, with other workspaces.
+  Run with(ConvolutionWorkspace convolutions) const {
+    Run other = *this;
+    other.convolutions_ = convolutions;
+    return other;
+  }
+
   /// `log`: where to write down what it does, or null.
   MemoryNeeds simulate(MemoryLog* log = nullptr) {
     log_ = log;
@@ -481,7 +488,7 @@ class Run {
 
   const Graph& g_;
   const ExecConfig& config_;
-  const ConvolutionWorkspace convolutions_;
+  ConvolutionWorkspace convolutions_;
   std::vector<bool> weight_;  ///< computed from weights alone
   DataLayout layout_;
   Widths widths_;
@@ -525,6 +532,13 @@ double weight_bytes(const Graph& graph, double float_width) {
 
 MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config, ConvolutionWorkspace convolutions) {
   return Run(g, config, convolutions).simulate();
+}
+
+std::pair<MemoryNeeds, MemoryNeeds> memory_needs_of_both(const Graph& g, const ExecConfig& config,
+                                                         ConvolutionWorkspace first, ConvolutionWorkspace second) {
+  const Run run(g, config, first);
+  const MemoryNeeds needs = run.with(first).simulate();
+  return {needs, needs.convolves ? run.with(second).simulate() : needs};
 }
 
 MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config, ConvolutionWorkspace convolutions, MemoryLog& log) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Memory of a run on a GPU: the graph's tensors in the order in which eager
 /// PyTorch allocates and frees them, given to its allocator (caching_allocator.h).
+#include <utility>
 #include <vector>
 
 #include "whitebox/memory/algorithm_search.h"
@@ -25,6 +26,10 @@ struct MemoryNeeds {
 /// A view shares its operand's memory, a reshape of strided data is a copy. Bodies of
 /// control flow count by their own peak.
 MemoryNeeds memory_needs(const Graph&, const ExecConfig&, ConvolutionWorkspace = ConvolutionWorkspace::Copies);
+
+/// The same of two kinds of workspaces.
+std::pair<MemoryNeeds, MemoryNeeds> memory_needs_of_both(const Graph&, const ExecConfig&, ConvolutionWorkspace,
+                                                         ConvolutionWorkspace);
 
 /// The same run, with what it takes and gives back written down (whitebox/memory/memory_course.h).
 struct MemoryLog;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <tuple>
 
 #include "whitebox/constants/memory.h"
 #include "whitebox/constants/units.h"
@@ -78,11 +79,10 @@ ConvolutionWorkspace workspace_on(const Device& device, Precision precision) {
   return takes_hopper_kernels(device) ? ConvolutionWorkspace::None : ConvolutionWorkspace::Tiles;
 }
 
-NeedsOnDevices::NeedsOnDevices(const Graph& graph, const ExecConfig& config)
-    : precision_(config.precision),
-      usual_(memory_needs(graph, config,
-                          precision_ == Precision::Fp32 ? ConvolutionWorkspace::None : ConvolutionWorkspace::Copies)),
-      with_tiles_(usual_.convolves ? memory_needs(graph, config, ConvolutionWorkspace::Tiles) : usual_) {}
+NeedsOnDevices::NeedsOnDevices(const Graph& graph, const ExecConfig& config) : precision_(config.precision) {
+  const auto usual = precision_ == Precision::Fp32 ? ConvolutionWorkspace::None : ConvolutionWorkspace::Copies;
+  std::tie(usual_, with_tiles_) = memory_needs_of_both(graph, config, usual, ConvolutionWorkspace::Tiles);
+}
 
 const MemoryNeeds& NeedsOnDevices::on(const Device& device) const {
   return workspace_on(device, precision_) == ConvolutionWorkspace::Tiles ? with_tiles_ : usual_;
