@@ -624,7 +624,7 @@ class Check(unittest.TestCase):
         self.assertEqual(self.check("models: [{model: resnet50.onnx, mig_profile: 7g.40gb}]")[0], 0)
         self.assertEqual(
             self.check("models: [{model: resnet50.onnx, batch: 256, mig_profile: 1g.5gb, max_latency_ms: 1e9}]")[0], 0)
-        large = "models: [{model: resnet50.onnx, batch: 512, mig_profile: 1g.5gb%s}]"
+        large = "models: [{model: resnet50.onnx, batch: 400, mig_profile: 1g.5gb%s}]"
         self.assertEqual(self.check(large % "")[0], 0)
         code, out, _ = self.check(large % ", stack: migprofiler-40gb")
         self.assertEqual(code, 3)

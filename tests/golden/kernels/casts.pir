@@ -1,6 +1,6 @@
 // RUN: perfc predict %s --emit=kernels --dtype amp --predictor whitebox --device a100-40gb
 // COLUMNS: operators,bytes
-// Autocast casts data for each product that reads it, a weight once.
+// In inference autocast casts data and weights for each product that reads them.
 #[version = "perfc-ir/1"]
 def @main(%x: Tensor[(4, 64), float32]) {
   %1 = weight : Tensor[(64, 64), float32];
@@ -16,6 +16,7 @@ def @main(%x: Tensor[(4, 64), float32]) {
 // cast 1536
 // cast 49152
 // cast 1536
+// cast 24576
 // nn.dense 9216
 // nn.dense 17920
 // nn.dense 9216
