@@ -73,14 +73,16 @@ class Bodies:
     """Models, and damaged ones, with what the command line says of each."""
 
     def __init__(self, perfc, folder: pathlib.Path, count: int):
-        """`count`: of damaged ones, drawn once."""
+        """`count`: of damaged ones, drawn once; those of ResNet-50 beside them, which Load wants."""
         self.good, self.bad = {}, {}
         for name, data in robustness_test.seeds().items():
             code, out, _ = self._told(perfc, folder, name, data)
             if code == 0:
                 self.good[name] = (data, out)
         draw = random.Random(1)
-        for name, data in draw.sample(sorted(self._damaged(draw)), count):
+        damaged = sorted(self._damaged(draw))
+        drawn = dict(draw.sample(damaged, count) + [d for d in damaged if "resnet50" in d[0]])
+        for name, data in drawn.items():
             code, _, err = self._told(perfc, folder, name, data)
             if code == 1:
                 self.bad[name] = (data, err)
