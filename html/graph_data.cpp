@@ -7,7 +7,7 @@
 
 #include "features/parameters.h"
 #include "html/layout.h"
-#include "pipeline/module_path.h"
+#include "ir/module_path.h"
 
 namespace perfc {
 namespace {
@@ -34,12 +34,12 @@ class ScopeTable {
  public:
   /// −1: the model itself.
   int place(const std::string& node_name) {
-    const std::vector<std::string> path = module_path(node_name);
+    const std::vector<std::string_view> path = module_path(node_name);
     int at = -1;
     for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-      const auto [found, unseen] = places_.try_emplace({at, path[i]}, static_cast<int>(names_.size()));
+      const auto [found, unseen] = places_.try_emplace({at, std::string(path[i])}, static_cast<int>(names_.size()));
       if (unseen) {
-        names_.push_back(path[i]);
+        names_.emplace_back(path[i]);
         parents_.push_back(at);
       }
       at = found->second;

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "pipeline/module_path.h"
+#include "ir/module_path.h"
 #include "pipeline/text_style.h"
 
 namespace perfc {
@@ -80,11 +80,11 @@ class ModuleTable {
   void add(const NodeNote& node, const OpEstimate& cost) {
     std::size_t at = 0;
     count(at, node, cost);
-    for (const std::string& name : module_path(node.name)) {
+    for (const std::string_view name : module_path(node.name)) {
       if (modules_[at].depth == depth_) break;
-      const auto [below, unseen] = modules_[at].below.try_emplace(name, modules_.size());
+      const auto [below, unseen] = modules_[at].below.try_emplace(std::string(name), modules_.size());
       const std::size_t depth = modules_[at].depth + 1, next = below->second;
-      if (unseen) modules_.push_back({.name = name, .depth = depth});
+      if (unseen) modules_.push_back({.name = std::string(name), .depth = depth});
       at = next;
       count(at, node, cost);
     }
@@ -165,7 +165,7 @@ std::string to_folded(const std::vector<Report>& reports) {
     for (const OpEstimate& e : r.prediction.ops) {
       const NodeNote& n = (*r.nodes)[e.node];
       std::string stack = root;
-      for (const std::string& module : module_path(n.name)) stack += frame(module) + ";";
+      for (const std::string_view module : module_path(n.name)) stack += frame(module) + ";";
       stack += n.op;
       const auto [at, unseen] = us.try_emplace(stack, 0);
       if (unseen) stacks.push_back(std::move(stack));

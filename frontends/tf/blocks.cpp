@@ -21,6 +21,24 @@ Status bounded(const Call& c, const std::vector<std::int64_t>& block) {
   return ok();
 }
 
+/// What a split into blocks and its way back are called with.
+struct BlockOperands {
+  ValueId x;
+  std::vector<std::int64_t> block, edges;  ///< paddings or crops, two of each axis
+};
+
+/// `edges`: the name of the last input.
+Result<BlockOperands> block_operands(const Call& c, const OpRow& row, std::string_view edges) {
+  const auto x = c.tensor(0);
+  if (!x) return Failure{};
+  const bool nd = row.name.ends_with("ND");
+  auto block = block_shape(c, nd);
+  if (!block) return Failure{};
+  auto given = c.ints(nd ? 2 : 1, edges);
+  if (!given) return Failure{};
+  return BlockOperands{*x, std::move(*block), std::move(*given)};
+}
+
 /// The convolution between SpaceToBatchND and BatchToSpaceND, with the views
 /// and the bias around it.
 struct Dilated {
@@ -56,25 +74,20 @@ std::optional<Dilated> find_dilated(const Call& c, ValueId v, const std::vector<
 
 /// SpaceToBatchND (x, block, paddings) and SpaceToBatch.
 Result<Values> space_to_batch(Call& c, const OpRow& row) {
-  auto x = c.tensor(0);
-  if (!x) return Failure{};
-  const bool nd = row.name.ends_with("ND");
-  const auto given = block_shape(c, nd);
-  if (!given) return Failure{};
-  const std::vector<std::int64_t>& block = *given;
-  auto pads = c.ints(nd ? 2 : 1, "paddings");
-  if (!pads) return Failure{};
+  const auto operands = block_operands(c, row, "paddings");
+  if (!operands) return Failure{};
+  const auto& [x, block, pads] = *operands;
   const Type& t = c.type(0);
   const std::size_t m = block.size();
-  if (!t.ranked() || t.rank() < m + 1 || pads->size() != 2 * m)
+  if (!t.ranked() || t.rank() < m + 1 || pads.size() != 2 * m)
     return c.error(fmt::format("{} blocks do not fit {}", m, to_string(t)));
   if (!bounded(c, block)) return Failure{};
   std::vector<std::int64_t> padding(2 * t.rank(), 0);
   for (std::size_t i = 0; i < m; ++i) {
-    padding[1 + i] = (*pads)[2 * i];
-    padding[t.rank() + 1 + i] = (*pads)[2 * i + 1];
+    padding[1 + i] = pads[2 * i];
+    padding[t.rank() + 1 + i] = pads[2 * i + 1];
   }
-  auto padded = c.emit(op("nn.pad"), {*x, c.int_constant(padding)});
+  auto padded = c.emit(op("nn.pad"), {x, c.int_constant(padding)});
   if (!padded) return Failure{};
   const Shape shape = c.builder().type(*padded).shape();
   // (n, s/b, b, …, rest) → (b…, n, s/b…, rest): blocks join the batch.
@@ -102,24 +115,19 @@ Result<Values> space_to_batch(Call& c, const OpRow& row) {
   if (!moved) return Failure{};
   auto y = c.reshape(*moved, joined);
   if (!y) return Failure{};
-  c.scope.site.blocks[y->node] = {*x, block, *pads};
+  c.scope.site.blocks[y->node] = {x, block, pads};
   return one(*y);
 }
 
 /// BatchToSpaceND (x, block, crops). Around a convolution the pair is dilation.
 Result<Values> batch_to_space(Call& c, const OpRow& row) {
-  auto x = c.tensor(0);
-  if (!x) return Failure{};
-  const bool nd = row.name.ends_with("ND");
-  const auto given = block_shape(c, nd);
+  const auto given = block_operands(c, row, "crops");
   if (!given) return Failure{};
-  const std::vector<std::int64_t>& block = *given;
-  auto crops = c.ints(nd ? 2 : 1, "crops");
-  if (!crops) return Failure{};
+  const auto& [x, block, crops] = *given;
   const std::size_t m = block.size();
-  if (crops->size() != 2 * m) return c.error(fmt::format("{} crops for {} blocks", crops->size() / 2, m));
+  if (crops.size() != 2 * m) return c.error(fmt::format("{} crops for {} blocks", crops.size() / 2, m));
   if (!bounded(c, block)) return Failure{};
-  if (const auto dilated = find_dilated(c, *x, block)) {
+  if (const auto dilated = find_dilated(c, x, block)) {
     ValueId v = dilated->blocks->source;
     for (NodeId id : dilated->chain) {
       const Node n = c.builder().node(id);
@@ -134,9 +142,9 @@ Result<Values> batch_to_space(Call& c, const OpRow& row) {
         const std::size_t offset = spatial >= m ? spatial - m : 0;
         for (std::size_t i = 0; i < m && offset + i < spatial; ++i) {
           dilation[offset + i] = block[i];
-          padding[offset + i] = std::max<std::int64_t>(0, dilated->blocks->pads[2 * i] - (*crops)[2 * i]);
+          padding[offset + i] = std::max<std::int64_t>(0, dilated->blocks->pads[2 * i] - crops[2 * i]);
           padding[spatial + offset + i] =
-              std::max<std::int64_t>(0, dilated->blocks->pads[2 * i + 1] - (*crops)[2 * i + 1]);
+              std::max<std::int64_t>(0, dilated->blocks->pads[2 * i + 1] - crops[2 * i + 1]);
         }
         attrs.set("dilation", dilation);
         attrs.set("padding", padding);
@@ -162,13 +170,13 @@ Result<Values> batch_to_space(Call& c, const OpRow& row) {
     if (i <= m) {
       perm.push_back(static_cast<std::int64_t>(i - 1));
       if (__builtin_mul_overflow(extent, block[i - 1], &extent)) return c.error("a dim is too large");
-      starts.push_back((*crops)[2 * (i - 1)]);
-      ends.push_back(extent - (*crops)[2 * (i - 1) + 1]);
+      starts.push_back(crops[2 * (i - 1)]);
+      ends.push_back(extent - crops[2 * (i - 1) + 1]);
       axes.push_back(static_cast<std::int64_t>(i));
     }
     joined.push_back(extent);
   }
-  auto view = c.reshape(*x, apart);
+  auto view = c.reshape(x, apart);
   if (!view) return Failure{};
   auto moved = c.transpose(*view, perm);
   if (!moved) return Failure{};

@@ -152,28 +152,22 @@ Values linspace(Call& c) {
   const DType d = is_float(*dtype) ? *dtype : DType::Float32;
   auto start = promoted(c, c.arg("start"), d), end = promoted(c, c.arg("end"), d);
   if (!start || !end) return Failure{};
-  const auto steps_of = [&]() -> Result<ValueId> {
-    const InsideKernel of_range(c);  // RangeFactories.cu: one kernel
-    auto counts = c.emit(op("arange"), {c.number(0, d), c.number(static_cast<double>(*steps), d), c.number(1, d)});
-    auto span = c.emit(op("subtract"), {*end, *start});
-    auto step =
-        span ? c.emit(op("divide"), {*span, c.number(static_cast<double>(std::max<std::int64_t>(*steps - 1, 1)), d)})
-             : span;
-    return counts && step ? c.emit(op("multiply"), {*counts, *step}) : Failure{};
-  };
-  const auto last = [&](Result<ValueId> scaled) { return scaled ? c.emit(op("add"), {*scaled, *start}) : scaled; };
-  auto scaled = steps_of();
-  if (std::string_view(c.row->name) != "logspace") {
-    auto y = last(scaled);
-    return y ? single_as(c, y) : Failure{};
+  InsideKernel of_range(c);  // RangeFactories.cu: one kernel
+  auto counts = c.emit(op("arange"), {c.number(0, d), c.number(static_cast<double>(*steps), d), c.number(1, d)});
+  auto span = c.emit(op("subtract"), {*end, *start});
+  auto step =
+      span ? c.emit(op("divide"), {*span, c.number(static_cast<double>(std::max<std::int64_t>(*steps - 1, 1)), d)})
+           : span;
+  auto scaled = counts && step ? c.emit(op("multiply"), {*counts, *step}) : Result<ValueId>(Failure{});
+  if (!scaled) return Failure{};
+  const bool powers = std::string_view(c.row->name) == "logspace";
+  if (!powers) of_range.end();
+  auto y = c.emit(op("add"), {*scaled, *start});
+  if (y && powers) {
+    of_range.end();
+    const auto base = c.real_or("base", 10);
+    y = base ? c.emit(op("power"), {c.number(*base, d), *y}) : Result<ValueId>(Failure{});
   }
-  const auto base = c.real_or("base", 10);
-  if (!base) return Failure{};
-  const auto exponents = [&] {
-    const InsideKernel of_range(c);
-    return last(scaled);
-  }();
-  auto y = exponents ? c.emit(op("power"), {c.number(*base, d), *exponents}) : exponents;
   return y ? single_as(c, y) : Failure{};
 }
 

@@ -188,10 +188,10 @@ Result<Value> moved(Call& c, const Value& x, std::size_t rank, std::size_t from,
   return c.view(*x.tensor(), op("transpose"), {}, {{"perm", std::move(perm)}});
 }
 
-/// A view with dims of one element at `axes`, or without those there.
-Result<Value> with_ones(Call& c, const Value& x, std::string_view how, const std::vector<std::int64_t>& axes) {
+/// A view with dims of one element at `axes` (`how` is expand_dims), or without those there (squeeze).
+Result<Value> with_ones(Call& c, const Value& x, OpId how, const std::vector<std::int64_t>& axes) {
   if (axes.empty()) return x;
-  return c.view(*x.tensor(), how == "squeeze" ? op("squeeze") : op("expand_dims"), {c.int_constant(axes)});
+  return c.view(*x.tensor(), how, {c.int_constant(axes)});
 }
 
 /// A view whose dim `axis`, of one element, has `extent` elements.
@@ -219,7 +219,7 @@ Result<Value> unmapped(Call& c, const Value& x, std::size_t levels) {
   for (std::size_t i = 0; i < levels; ++i) {
     if (!t.shape()[i].is(1)) return x;
   }
-  return with_ones(c, x, "squeeze", numbers(0, levels));
+  return with_ones(c, x, op("squeeze"), numbers(0, levels));
 }
 
 }  // namespace
@@ -242,8 +242,8 @@ Result<std::vector<Value>> add_batch_dim(Call& c) {
   if (!v) return Failure{};
   std::vector<std::int64_t> others = numbers(0, m->at);
   for (std::int64_t i : numbers(m->at + 1, m->levels)) others.push_back(i);
-  v = m->in_front > 0 ? with_ones(c, *v, "squeeze", {static_cast<std::int64_t>(m->at) + 1})
-                      : with_ones(c, *v, "expand_dims", others);
+  v = m->in_front > 0 ? with_ones(c, *v, op("squeeze"), {static_cast<std::int64_t>(m->at) + 1})
+                      : with_ones(c, *v, op("expand_dims"), others);
   if (!v) return Failure{};
   return std::vector<Value>{*std::move(v)};
 }
@@ -256,12 +256,12 @@ Result<std::vector<Value>> remove_batch_dim(Call& c) {
   Result<Value> v = c.args[0];
   const std::size_t to = m->in_front + *dim;
   if (m->in_front == 0) {
-    v = with_ones(c, *v, "expand_dims", {static_cast<std::int64_t>(to)});
+    v = with_ones(c, *v, op("expand_dims"), {static_cast<std::int64_t>(to)});
   } else if (m->at == 0) {  // of the outermost: those within have ended
-    v = with_ones(c, *v, "squeeze", numbers(1, m->levels));
+    v = with_ones(c, *v, op("squeeze"), numbers(1, m->levels));
     if (v) v = moved(c, *v, m->rank - m->levels + 1, 0, *dim);
   } else {
-    v = with_ones(c, *v, "expand_dims", {static_cast<std::int64_t>(m->at)});
+    v = with_ones(c, *v, op("expand_dims"), {static_cast<std::int64_t>(m->at)});
     if (v) v = moved(c, *v, m->rank + 1, m->at + 1, to);
   }
   if (v && size && size->integer.known())

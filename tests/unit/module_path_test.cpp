@@ -1,12 +1,12 @@
 /// Names of nodes as paths of modules.
-#include "pipeline/module_path.h"
+#include "ir/module_path.h"
 
 #include <gtest/gtest.h>
 
 namespace perfc {
 namespace {
 
-using Path = std::vector<std::string>;
+using Path = std::vector<std::string_view>;
 
 TEST(ModulePath, ReadsEveryExportersNames) {
   EXPECT_EQ(module_path("/layer1/layer1.0/conv1/Conv"), (Path{"layer1", "0", "conv1", "Conv"}));  // torch.onnx.export

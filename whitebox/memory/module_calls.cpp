@@ -3,36 +3,23 @@
 #include <algorithm>
 #include <string_view>
 
+#include "ir/module_path.h"
+
 namespace perfc {
 namespace {
 
 /// A call of a module that has not returned.
 struct OpenModule {
-  std::size_t length = 0;  ///< of its prefix of the names of its calls
-  NodeId first = 0;        ///< of these
+  std::string_view name;
+  NodeId first = 0;  ///< of its calls
   std::vector<NodeId> arguments;
 };
-
-std::string_view module_of(const Node& n) {
-  const std::size_t slash = n.name.rfind('/');
-  return slash == std::string::npos ? std::string_view() : std::string_view(n.name).substr(0, slash);
-}
-
-/// Whether a prefix of a module's path is a module's, too.
-bool ends_at(std::string_view path, std::size_t length) {
-  return length == path.size() || path[length] == '.' || path[length] == '/';
-}
-
-std::size_t shared_length(std::string_view a, std::string_view b) {
-  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
-}
 
 }  // namespace
 
 std::vector<NodeId> held_by_modules(const Graph& g, const std::vector<bool>& weight) {
   std::vector<NodeId> held(g.size(), 0);
   std::vector<OpenModule> open;
-  std::string_view path;
   NodeId last = 0;
   const auto close = [&](std::size_t kept) {
     for (; open.size() > kept; open.pop_back()) {
@@ -42,19 +29,17 @@ std::vector<NodeId> held_by_modules(const Graph& g, const std::vector<bool>& wei
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || weight[id]) continue;
-    const std::string_view now = module_of(n);
-    const std::size_t shared = shared_length(path, now);
-    const auto stays = [&](const OpenModule& m) { return m.length <= shared && ends_at(now, m.length); };
-    close(static_cast<std::size_t>(std::ranges::find_if_not(open, stays) - open.begin()));
-    for (std::size_t length = (open.empty() ? 0 : open.back().length) + 1; length <= now.size(); ++length) {
-      if (ends_at(now, length)) open.push_back({.length = length, .first = id, .arguments = {}});
-    }
+    const std::vector<std::string_view> path = module_path(n.name);
+    const std::size_t depth = path.empty() ? 0 : path.size() - 1;  // the last is the call
+    std::size_t shared = 0;
+    while (shared < std::min(depth, open.size()) && open[shared].name == path[shared]) ++shared;
+    close(shared);
+    for (std::size_t i = shared; i < depth; ++i) open.push_back({.name = path[i], .first = id, .arguments = {}});
     for (const ValueId v : n.operands) {
       if (!v) continue;
       const auto taker = std::ranges::find_if(open, [&](const OpenModule& m) { return v.node < m.first; });
       if (taker != open.end()) taker->arguments.push_back(v.node);
     }
-    path = now;
     last = id;
   }
   close(0);

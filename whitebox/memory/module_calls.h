@@ -7,10 +7,9 @@
 namespace perfc {
 
 /// By node: the last call of the outermost module that was called with a value of this node; 0: none was. While a
-/// module's `forward` runs, `torch.nn.Module.__call__` holds its arguments (torch/nn/modules/module.py, _call_impl), so
-/// that their memory stays, read or not. Modules are the prefixes of calls' names, as exporters write them
-/// ("blocks.0.mlp.fc1/linear", "/blocks/blocks.0/mlp/fc1/MatMul"): a run of calls below one prefix is a call of it.
-/// `weight`: which nodes are computed from weights alone.
+/// module's `forward` runs, `torch.nn.Module.__call__` holds its arguments (torch/nn/modules/module.py, _call_impl),
+/// so that their memory stays, read or not. A run of calls whose names go through one module (ir/module_path.h) is a
+/// call of it. `weight`: which nodes are computed from weights alone.
 std::vector<NodeId> held_by_modules(const Graph&, const std::vector<bool>& weight);
 
 }  // namespace perfc

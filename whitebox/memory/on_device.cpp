@@ -69,19 +69,23 @@ double more_workspace_mib(const MemoryNeeds& needs, const Device& device) {
   return device.stack.product_workspace(device.architecture) - mib(constants::kProductWorkspace);
 }
 
+/// What convolutions want where cuDNN has no use for Winograd's tiles.
+ConvolutionWorkspace without_tiles(Precision precision) {
+  return precision == Precision::Fp32 ? ConvolutionWorkspace::None : ConvolutionWorkspace::Copies;
+}
+
 }  // namespace
 
 ConvolutionWorkspace workspace_on(const Device& device, Precision precision) {
   const bool whole = precision == Precision::Fp32 || precision == Precision::Tf32 || precision == Precision::Default;
   const bool tensor_cores = device.kind == "gpu" && !is_amd(device) && precision != Precision::Fp32 &&
                             device.matrix_tflops.contains(whole ? "tf32" : "float16");
-  if (tensor_cores) return ConvolutionWorkspace::Copies;
-  return takes_hopper_kernels(device) ? ConvolutionWorkspace::None : ConvolutionWorkspace::Tiles;
+  return tensor_cores || takes_hopper_kernels(device) ? without_tiles(precision) : ConvolutionWorkspace::Tiles;
 }
 
 NeedsOnDevices::NeedsOnDevices(const Graph& graph, const ExecConfig& config) : precision_(config.precision) {
-  const auto usual = precision_ == Precision::Fp32 ? ConvolutionWorkspace::None : ConvolutionWorkspace::Copies;
-  std::tie(usual_, with_tiles_) = memory_needs_of_both(graph, config, usual, ConvolutionWorkspace::Tiles);
+  std::tie(usual_, with_tiles_) =
+      memory_needs_of_both(graph, config, without_tiles(precision_), ConvolutionWorkspace::Tiles);
 }
 
 const MemoryNeeds& NeedsOnDevices::on(const Device& device) const {
