@@ -215,6 +215,13 @@ TEST(Modules, HoldArgumentsUntilTheyReturn) {
 })");
   // %x by `blocks`, to its end; what `norm` made by `mlp` until `act` is done, and by `blocks.10`; sums by `blocks.1`.
   EXPECT_EQ(held_by_modules(g, g.weight_only()), (std::vector<NodeId>{6, 6, 3, 0, 5, 0, 0}));
+  // Names that people write, as in examples/ci: `act` may be a module or what one calls.
+  const Graph by_hand = graph_of(R"(def @main(%x: Tensor[(4), float32]) {
+  %1 = exp(%x) @"stage.0";
+  %2 = exp(%1) @"stage.0.act";
+  (%2)
+})");
+  EXPECT_EQ(held_by_modules(by_hand, by_hand.weight_only()), (std::vector<NodeId>(3, 0)));
 }
 
 TEST(Memory, ATrainingStepKeepsActivationsGradientsAndState) {

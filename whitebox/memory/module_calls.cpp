@@ -15,6 +15,13 @@ struct OpenModule {
   std::vector<NodeId> arguments;
 };
 
+/// Where exporters write a call's own name: after a slash. A name of dots alone may be a module's or a call's.
+std::vector<std::string_view> modules_of(const Node& n) {
+  const std::size_t slash = n.name.rfind('/');
+  if (slash == std::string::npos) return {};
+  return module_path(std::string_view(n.name).substr(0, slash));
+}
+
 }  // namespace
 
 std::vector<NodeId> held_by_modules(const Graph& g, const std::vector<bool>& weight) {
@@ -29,12 +36,11 @@ std::vector<NodeId> held_by_modules(const Graph& g, const std::vector<bool>& wei
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || weight[id]) continue;
-    const std::vector<std::string_view> path = module_path(n.name);
-    const std::size_t depth = path.empty() ? 0 : path.size() - 1;  // the last is the call
+    const std::vector<std::string_view> path = modules_of(n);
     std::size_t shared = 0;
-    while (shared < std::min(depth, open.size()) && open[shared].name == path[shared]) ++shared;
+    while (shared < std::min(path.size(), open.size()) && open[shared].name == path[shared]) ++shared;
     close(shared);
-    for (std::size_t i = shared; i < depth; ++i) open.push_back({.name = path[i], .first = id, .arguments = {}});
+    for (std::size_t i = shared; i < path.size(); ++i) open.push_back({.name = path[i], .first = id, .arguments = {}});
     for (const ValueId v : n.operands) {
       if (!v) continue;
       const auto taker = std::ranges::find_if(open, [&](const OpenModule& m) { return v.node < m.first; });
