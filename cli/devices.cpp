@@ -47,8 +47,8 @@ std::string describe(const Device& d) {
   line("bandwidth", fmt::format("{:g} GB/s, L2 {:g} MiB", d.bandwidth_gb_s, d.l2_mib));
   line("units", fmt::format("{} at {:g} MHz", d.sms, d.boost_clock_mhz));
   line("memory", fmt::format("{:g} MiB", d.memory_mib));
-  line("power", fmt::format("{:g} W, idle {:g} W; at work {:g} of the limit, {:g} times as much where memory limits",
-                            d.tdp_w, d.idle_w, d.busy_power, d.memory_power));
+  line("power", fmt::format("{:g} W, idle {:g} W; of what lies between, kernels {:g}, memory {:g}", d.tdp_w, d.idle_w,
+                            d.active_power, d.memory_power));
   line("per kernel", fmt::format("{:g} µs on the device", d.launch_us));
   line("host", costs(d.host));
   line("stack", contents(d.stack));

@@ -88,9 +88,9 @@ struct Device {
   /// Calibratable terms (docs/devices.md; `perfc devices NAME` prints them).
   double launch_us = 0;                      ///< device time per kernel beyond the roofline
   std::map<std::string, double> efficiency;  ///< share of peak by kernel category
-  /// Power while kernels work, as a share of the TDP, and by how much more the part
-  /// above idle is where memory limits them. Fitted by studies/fit_power.py.
-  double busy_power = 0.75, memory_power = 1.2;
+  /// Of what lies between idle power and the TDP: what kernels draw that do next to nothing, and what streams at the
+  /// full bandwidth draw (whitebox/price/power.h). Fitted by studies/fit_power.py.
+  double active_power = 0.31, memory_power = 0.7;
 
   /// How many measurements on the device the terms were fitted to by
   /// `perfc devices calibrate`; 0: none.

@@ -59,8 +59,8 @@ void read_terms(Fields& f, Device& d, Diagnostics& diags) {
   read_dispatch(f, d.host, diags);
   read_software(f, d.stack, diags);
   f.rates("efficiency", d.efficiency, kEfficiencies, 10);
-  f.number("busy_power", d.busy_power, 0.01, 2);
-  f.number("memory_power", d.memory_power, 0.1, 10);
+  f.number("active_power", d.active_power, 0.01, 1);
+  f.number("memory_power", d.memory_power, 0.01, 10);
 }
 
 constexpr int kMigSlots = 32;  ///< of a GPU at most; today's have 4, 8 or 12

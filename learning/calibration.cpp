@@ -36,7 +36,7 @@ const std::vector<Constant>& time_constants() {
 }
 const std::vector<Constant>& power_constants() {
   static const std::vector<Constant> all{
-      {{&Device::idle_w}, {}}, {{&Device::busy_power}, {}}, {{&Device::memory_power}, {}}};
+      {{&Device::idle_w}, {}}, {{&Device::active_power}, {}}, {{&Device::memory_power}, {}}};
   return all;
 }
 
@@ -61,7 +61,7 @@ constexpr std::string_view kCalibrated = "-calibrated";
 double rounded(double v) { return std::stod(fmt::format("{:.4g}", v)); }
 
 /// What device files accept of the constants that are fitted.
-constexpr double kMostTerm = 1e4, kMostBusyPower = 2, kMostMemoryPower = 10;
+constexpr double kMostTerm = 1e4, kMostActivePower = 1, kMostMemoryPower = 10;
 
 /// `more` by constant, in ln.
 Device with(Device d, const std::vector<Constant>& constants, const Eigen::VectorXd& more) {
@@ -75,7 +75,7 @@ Device with(Device d, const std::vector<Constant>& constants, const Eigen::Vecto
     }
   }
   d.idle_w = std::min(d.idle_w, d.tdp_w);
-  d.busy_power = std::min(d.busy_power, kMostBusyPower);
+  d.active_power = std::min(d.active_power, kMostActivePower);
   d.memory_power = std::min(d.memory_power, kMostMemoryPower);
   return d;
 }

@@ -67,7 +67,7 @@ Json entry_json(const Device& d) {
            {"host", entry_json(d.host)},
            {"stack", entry_json(d.stack)},
            {"efficiency", d.efficiency},
-           {"busy_power", d.busy_power},
+           {"active_power", d.active_power},
            {"memory_power", d.memory_power},
            {"interval", d.interval},
            {"calibrated_labels", d.calibrated_labels},

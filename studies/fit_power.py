@@ -1,23 +1,23 @@
-"""The power model on Zeus' traces (../shared/data/energy, Apache-2.0): constants of the whitebox's energy, and a
-section of docs/accuracy.md.
+"""The power model on measured runs: constants of the whitebox's energy, and a section of docs/accuracy.md.
 
-    python3 studies/fit_power.py --graphs DIR [--perfc build/release/perfc]
+    /tmp/venv/bin/python studies/fit_power.py --graphs DIR --exports MODELS [--perfc build/release/perfc]
     python3 studies/fit_power.py --check 11       # MAPE of the shipped constants on a sample; without --graphs not on
     resnet50
 
-power = idle + (busy · TDP − idle) · (time in kernels that arithmetic limits + memory × time in those that memory
-limits) / step time + (0.97 · TDP − idle) · (time in kernels of the first kind × what their rate exceeds 0.65 of the
-rate that long products sustain under the power limit, where whitebox/constants/products.h knows it) / step time, held
-below 0.97 × the power limit. A gather counts by the time that its bytes would stream in.
-Fitted are `busy` and `memory`, with the same weight for each network; perfc predicts the kernels' times of a training
-step of each network, batch and GPU; the step's time is the trace's own, because its epochs wait for data loading, which
-no model file shows. Idle power of a GPU is what the model leaves over in the rows that keep it busy less than 5 % of
-the time: their lowest tenth, because what the model does not see only adds.
+Zeus' training traces (../shared/data/energy, Apache-2.0) and the groups `fit` and `fit-training` of an H200's runs
+(studies/hopper). The law is whitebox/price/power.h's:
 
-Leave-network-out: both BERTs are one network. Leave-GPU-out: idle is the share of the TDP that the other GPU
-with the same kind of memory (HBM or GDDR) takes. DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
+    idle + (TDP − idle) · (active · kernels + matrix · products + memory · traffic) + vector · FLOP/s
+
+held below 0.97 × the power limit. perfc predicts these times, and the FLOPs of vector units, in a step of each
+network, batch and GPU; the step's time is that of the trace, whose epochs wait for data loading, or of the run. Fitted
+are the four factors (`vector` in pJ) and each GPU's idle power, to the least mean error, every GPU with the same weight
+and on it every network.
+
+Leave-network-out: both BERTs are one network. Leave-GPU-out: idle is the share of the TDP that the other GPUs with the
+same kind of memory (HBM or GDDR) take. DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked, MODELS is the
+folder of `python -m perfc.export` with studies/hopper/fit.txt; the environment has numpy and scipy.
 """
-import collections
 import csv
 import json
 import pathlib
@@ -28,14 +28,17 @@ import tempfile
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent / part) for part in (".", "hopper")]
 import bert_pir  # noqa: E402
 import fit_arguments  # noqa: E402
+import judge  # noqa: E402
+import judging  # noqa: E402
+import profiles  # noqa: E402
 import tables  # noqa: E402
 from bert_pir import Text, convolution  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GPUS = {
+GPUS = {  # perfc's name, TDP, kind of memory
     "V100": ("v100-16gb", 250, "HBM"), "P100": ("p100", 250, "HBM"), "RTX6000": ("rtx6000", 260, "GDDR"), "A40": (
         "a40", 300, "GDDR")
 }
@@ -45,12 +48,11 @@ SAMPLES = {  # per epoch
     ("sentiment140", "bert_base_uncased"): 1600000
 }
 TOKENS = {"squad": 384, "sentiment140": 64}
-LIMIT, SHARPNESS, HELD_FROM = 0.97, 10, 0.65
-POWER_INTERVAL = 1.24  # whitebox/constants/runs.h, kPowerInterval
-POWER_SHARE = 11  # column of kProducts
-#: Rows of kProducts of float32 kernels that were measured; of graphics chips since Ampere none were
-CHIPS = {"V100": "VectorVolta", "P100": "VectorPascal", "RTX6000": "VectorVolta"}
-IDLE_BELOW, IDLE_PERCENTILE, FEWEST = 0.05, 10, 10
+H200, H200_MODELS = ("h200", 700, "HBM"), "the H200's models"
+LIMIT, SHARPNESS = 0.97, 10
+POWER_INTERVAL = 1.27  # whitebox/constants/runs.h, kPowerInterval
+FACTORS = ("active", "matrix", "memory", "vector")
+START, IDLE_START = (0.3, 1.2, 0.75, 6), 0.15  # idle: of the TDP. A simplex would start flat in the logarithm of 1
 SAMPLE = 23  # --check: every so manieth run
 
 
@@ -130,97 +132,101 @@ def model(dataset, network, batch, graphs, folder):
     return [str(path)]
 
 
-def sustained():
-    """FLOP/s of long float32 products by GPU (whitebox/constants/products.h, kProducts)."""
-    text = (ROOT / "whitebox/constants/products.h").read_text()
-    rows = {gpu: re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1) for gpu, chip in CHIPS.items()}
-    return {gpu: float(row.split(",")[POWER_SHARE]) * 1e12 * GPUS[gpu][1] for gpu, row in rows.items()}
+def sheets(perfc):
+    """perfc's entries of the GPUs, by perfc's names."""
+    names = [name for name, _, _ in (*GPUS.values(), H200)]
+    return {d["name"]: d for d in json.loads(subprocess.check_output([perfc, "devices", *names, "--json"]))["devices"]}
 
 
-def training_step(perfc, gpu, model_arguments):
-    """Operators of a step in float32, with their time and what bounds it."""
-    command = [
-        perfc, *model_arguments, "--dtype", "fp32", "--task", "train", "--optimizer", "sgd", "--device", GPUS[gpu][0],
-        "--predictor", "whitebox", "--json", "--top", "1000000"
-    ]
-    return json.loads(subprocess.check_output(command))["predictions"][0]["hot_ops"]
+def constants(sheet):
+    """The factors that perfc has, in FACTORS' order."""
+    text = (ROOT / "whitebox/constants/runs.h").read_text()
+    matrix, vector = (float(re.search(name + r" = ([\d.]+);", text)[1]) for name in ("kMatrixPower",
+                                                                                      "kVectorPicojoules"))
+    return sheet["active_power"], matrix, sheet["memory_power"], vector
 
 
-def load_rows(perfc, graphs, folder, every=1):
-    """Rows of the traces with the shares of the step that kernels take; without `graphs`, no resnet50."""
+def loads(said, sheet):
+    """Of a run as predicted: ms in which kernels, products and traffic keep the GPU, and GFLOPs of vector units."""
+    watts = [said["power_breakdown_w"][k] for k in ("kernels", "matrix_units", "memory", "vector_units")]
+    room = sheet["tdp_w"] - sheet["idle_w"]
+    return np.array(watts) / constants(sheet) / (room, room, room, 1) * said["latency_ms"]
+
+
+def row(gpu, network, watts, limit, tdp, ms, step_ms):
+    full = max(1, ms[0] / step_ms)  # a kernel list that takes longer than the step fills it
+    return {"gpu": gpu, "network": network, "watts": watts, "limit": limit, "tdp": tdp, "load": ms / step_ms / full}
+
+
+def traces(perfc, graphs, folder, every=1):
+    """Rows of Zeus' traces; without `graphs`, no resnet50."""
     with open(ROOT.parent / "shared/data/energy/zeus_power_traces.csv", newline="") as f:
-        traces = [r for r in csv.DictReader(f) if graphs or r["network"] != "resnet50"][::every]
-    table = json.loads(subprocess.check_output([perfc, "devices", *(name for name, _, _ in GPUS.values()),
-                                                "--json"]))["devices"]
-    streamed = {d["name"]: d["efficiency"]["gather"] / d["efficiency"]["bandwidth"] for d in table}
-    known, out, limited = {}, [], sustained()
-    for r in traces:
-        batch, device = int(r["batch_size"]), GPUS[r["gpu"]][0]
+        found = [r for r in csv.DictReader(f) if graphs or r["network"] != "resnet50"][::every]
+    known, table = {}, sheets(perfc)
+    for r in found:
+        batch, (device, tdp, _) = int(r["batch_size"]), GPUS[r["gpu"]]
         key = (r["gpu"], r["dataset"], r["network"], r["batch_size"])
         if key not in known:
-            ms = collections.Counter()
-            for o in training_step(perfc, r["gpu"], model(r["dataset"], r["network"], batch, graphs, folder)):
-                ms[o["bound"]] += o["time_us"] / 1e3 * (min(1, streamed[device])
-                                                        if o["op"] == "take" and o["bound"] == "memory" else 1)
-                if o["bound"] == "compute" and r["gpu"] in limited:
-                    near = min(o["flops"] / (o["time_us"] * 1e-6) / limited[r["gpu"]], 1)
-                    ms["held"] += o["time_us"] / 1e3 * max(near - HELD_FROM, 0)
-            known[key] = ms
-        ms = known[key]
+            asked = [*model(r["dataset"], r["network"], batch, graphs, folder), "--dtype", "fp32", "--task", "train",
+                     "--optimizer", "sgd", "--device", device, "--predictor", "whitebox"]
+            known[key] = loads(judging.predicted(perfc, *asked), table[device])
         step = float(r["time_per_epoch_s"]) * 1e3 * batch / SAMPLES[r["dataset"], r["network"]]
-        full = max(1, (sum(ms.values()) - ms["held"]) / step)  # a kernel list that takes longer than the step fills it
-        out.append({
-            "gpu": r["gpu"], "network": r["network"], "watts": float(r["average_power_w"]), "limit": float(
-                r["power_limit_w"]), "tdp": GPUS[r["gpu"]][1], "compute": ms["compute"] / step / full,
-            "memory": ms["memory"] / step / full, "held": ms["held"] / step / full
-        })
-    return out
+        yield row(r["gpu"], r["network"], float(r["average_power_w"]), float(r["power_limit_w"]), tdp, known[key], step)
+
+
+def h200_runs(perfc, exports):
+    """Rows of the H200's runs that make rules."""
+    sheet, models = sheets(perfc)["h200"], judge.exported(exports)
+    for r in profiles.labels("fit", "fit-training"):
+        if r["energy_j"] and r["target"] in models:
+            said = judging.predicted(perfc, models[r["target"]], *judge.options(r))
+            ms = float(r["latency_ms"])
+            yield row("H200", H200_MODELS, float(r["energy_j"]) / ms * 1e3, H200[1], H200[1], loads(said, sheet), ms)
 
 
 class Rows:
     """Columns of rows, as arrays."""
 
     def __init__(self, rows):
-        self.rows = rows
-        for name in ("watts", "limit", "tdp", "compute", "memory", "held"):
-            setattr(self, name, np.array([r[name] for r in rows]))
-        self.gpu, self.network = (np.array([r[name] for r in rows]) for name in ("gpu", "network"))
+        self.rows = list(rows)
+        for name in ("watts", "limit", "tdp", "load", "gpu", "network"):
+            setattr(self, name, np.array([r[name] for r in self.rows]))
 
     def only(self, mask):
         return Rows([r for r, m in zip(self.rows, mask) if m])
 
 
-def power(constants, rows, idle):
-    busy, memory = constants
+def power(factors, rows, idle):
     at_rest = np.array([idle[g] for g in rows.gpu])
-    demand = (at_rest + (busy * rows.tdp - at_rest) * (rows.compute + memory * rows.memory) +
-              (LIMIT * rows.tdp - at_rest) * rows.held)
+    demand = at_rest + (rows.tdp - at_rest) * (rows.load[:, :3] @ factors[:3]) + rows.load[:, 3] * factors[3]
     return (demand ** -SHARPNESS + (LIMIT * rows.limit) ** -SHARPNESS) ** (-1 / SHARPNESS)
 
 
-def idle_of(rows, constants):
-    busy, memory = constants
-    at_work = rows.compute + memory * rows.memory
-    left = (rows.watts - busy * rows.tdp * at_work - LIMIT * rows.tdp * rows.held) / (
-        1 - np.minimum(at_work + rows.held, 0.9))
-    out = {}
-    for gpu in sorted(set(rows.gpu)):
-        mine = rows.gpu == gpu
-        low = mine & (at_work < max(IDLE_BELOW, np.sort(at_work[mine])[min(FEWEST, mine.sum()) - 1]))
-        out[gpu] = max(1.0, float(np.percentile(left[low], IDLE_PERCENTILE)))
-    return out
-
-
 def fit(rows):
-    """((busy, memory), idle power by GPU)"""
-    networks = [rows.network == n for n in sorted(set(rows.network))]
+    """(FACTORS, idle power by GPU)"""
+    from scipy.optimize import minimize
+    gpus, weight = sorted(set(rows.gpu)), np.zeros(len(rows.watts))
+    for g in gpus:
+        networks = sorted(set(rows.network[rows.gpu == g]))
+        for n in networks:
+            mine = (rows.gpu == g) & (rows.network == n)
+            weight[mine] = 1 / mine.sum() / len(networks) / len(gpus)
 
-    def loss(constants):
-        errors = np.abs(power(constants, rows, idle_of(rows, constants)) / rows.watts - 1)
-        return np.mean([errors[n].mean() for n in networks])
+    def with_products(found):  # of which Zeus' traces, in float32 on old GPUs, have none on matrix units
+        if not rows.load[:, 1].any():
+            found[1] = START[1]
+        return found
 
-    best = min(((b, m) for b in np.arange(0.6, 1.11, 0.05) for m in np.arange(0.8, 2.01, 0.1)), key=loss)
-    return best, idle_of(rows, best)
+    def error(logs):
+        found = with_products(np.exp(logs))
+        predicted = power(found[:len(FACTORS)], rows, dict(zip(gpus, found[len(FACTORS):])))
+        return weight @ np.abs(predicted / rows.watts - 1)
+
+    start = np.log([*START, *(IDLE_START * rows.tdp[rows.gpu == g][0] for g in gpus)])
+    for _ in range(2):  # once more from where the simplex has shrunk to
+        start = minimize(error, start, method="Nelder-Mead", options={"maxfev": 6000, "xatol": 1e-4, "fatol": 1e-6}).x
+    found = with_products(np.exp(start))
+    return found[:len(FACTORS)], dict(zip(gpus, map(float, found[len(FACTORS):])))
 
 
 def mape(ratios):
@@ -230,13 +236,13 @@ def mape(ratios):
 def evaluate(rows):
     """Lines of the tables, and MAPE by what was left out."""
     lines, result = [], {}
-    constants, own = fit(rows)
+    factors, own = fit(rows)
     intervals = []
 
     def table(title, key, idle_for):
         lines.extend(["", f"| {title} | runs | MAPE | idle at all times | the power limit |", "|---|---|---|---|---|"])
         held, order = [], []
-        for name in sorted(set(getattr(rows, key))):
+        for name in sorted(set(getattr(rows, key)) - {H200_MODELS}):
             left = getattr(rows, key) == name
             order.append(np.flatnonzero(left))
             test = rows.only(left)
@@ -255,8 +261,9 @@ def evaluate(rows):
         return every[0]
 
     def by_memory(name, others):
-        same = [others[g] / GPUS[g][1] for g in others if GPUS[g][2] == GPUS[name][2]]
-        return {name: sum(same) / len(same) * GPUS[name][1]}
+        known = {**GPUS, "H200": H200}
+        same = [others[g] / known[g][1] for g in others if known[g][2] == known[name][2]]
+        return {name: sum(same) / len(same) * known[name][1]}
 
     result["network"] = mape(table("leave-network-out", "network", lambda _, idle: idle))
     result["network, idle known"] = mape(
@@ -265,7 +272,7 @@ def evaluate(rows):
     result["gpu"] = mape(held)
     result["factor"] = float(np.exp(np.percentile(np.abs(np.log(held)), 90)))
     lines += [
-        "", f"Constants on all rows: busy {constants[0]:.2f}, memory {constants[1]:.2f}; idle " +
+        "", "Constants on all rows: " + ", ".join(f"{n} {f:.2f}" for n, f in zip(FACTORS, factors)) + "; idle " +
         ", ".join(f"{g} {w:.0f} W" for g, w in sorted(own.items())) +
         f"; 90 % of the left-out rows within a factor of {result['factor']:.2f}.", "",
         f"What the interval of power, × {POWER_INTERVAL:g}, covers of these left-out rows, and one whose factor comes "
@@ -291,35 +298,30 @@ def covered_row(title, group, ratios):
 
 def check(perfc, graphs, bound):
     with tempfile.TemporaryDirectory() as folder:
-        rows = Rows(load_rows(perfc, graphs, pathlib.Path(folder), SAMPLE))
-    table = {
-        d["name"]: d
-        for d in json.loads(subprocess.check_output([perfc, "devices", *(
-            n for n, _, _ in GPUS.values()), "--json"]))["devices"]
-    }
-    devices = {g: table[name] for g, (name, _, _) in GPUS.items()}
-    constants = tuple(np.array([devices[g][key] for g in rows.gpu]) for key in ("busy_power", "memory_power"))
-    error = 100 * mape(power(constants, rows, {g: d["idle_w"] for g, d in devices.items()}) / rows.watts)
+        rows = Rows(traces(perfc, graphs, pathlib.Path(folder), SAMPLE))
+    table = sheets(perfc)
+    idle = {g: table[name]["idle_w"] for g, (name, _, _) in GPUS.items()}
+    error = 100 * mape(power(constants(table["h200"]), rows, idle) / rows.watts)
     print(f"average power, shipped constants, {len(rows.watts)} runs: MAPE {error:.2f} %, at most {bound:g} %")
     return 0 if error <= bound else 1
 
 
 def main():
-    args = fit_arguments.parse(__doc__)
+    args = fit_arguments.parse(__doc__, exports=True)
     if args.check is not None:
         sys.exit(check(args.perfc, args.graphs, args.check))
     with tempfile.TemporaryDirectory() as folder:
-        rows = Rows(load_rows(args.perfc, args.graphs, pathlib.Path(folder)))
+        rows = Rows([*traces(args.perfc, args.graphs, pathlib.Path(folder)), *h200_runs(args.perfc, args.exports)])
     lines, _ = evaluate(rows)
     tables.write_section("power", "studies/fit_power.py", [
         "## Average power: Zeus' training traces", "",
-        "Six networks on four GPUs, batches 8 to 32768, power limits from 100 W. Step times are the traces' own "
-        "(their epochs wait for",
-        "data); how long the kernels work in a step is predicted. Baselines: idle power, and the power limit itself. "
-        "The rule that finds",
-        "idle power was chosen among seven, with leave-network-out errors from 8.8 to 10.5; the width of DeepSpeech2 "
-        "is a guess from its",
-        "step times (see the script).", *lines
+        "Six networks on four GPUs, batches 8 to 32768, power limits from 100 W, and the runs of an H200 that make "
+        "rules (those that judge are in",
+        "[judged.md](judged.md#energy-and-power)). Step times are the traces' own (their epochs wait for data); how "
+        "long kernels, their",
+        "arithmetic and their traffic take is predicted. Baselines: idle power, and the power limit itself. The width "
+        "of DeepSpeech2 is a",
+        "guess from its step times (see the script). An H200's models stay where a network is left out.", *lines
     ])
 
 

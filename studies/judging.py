@@ -32,6 +32,14 @@ def is_host_bound(prediction):
     return prediction["host_ms"] > prediction["device_ms"]
 
 
+def power_in(said, latency_ms):
+    """Watts of a run that takes so long: what a prediction says of its work (whitebox/price/power.h), held below the
+    device's limit (whitebox/constants/runs.h)."""
+    idle = said["power_breakdown_w"]["idle"]
+    demand = idle + (sum(said["power_breakdown_w"].values()) - idle) * said["latency_ms"] / latency_ms
+    return (demand ** -10 + (0.97 * said["device_tdp_w"]) ** -10) ** -0.1
+
+
 def cells(rows):
     """Cells of a table: how many rows, their MAPE, the median of predicted ÷ measured, how many lie in the interval.
     `rows`: what beside() says of each"""

@@ -80,6 +80,12 @@ struct MemoryOdds {
   double odds = 0;
 };
 
+/// Watts on average, by what they are for (whitebox/price/power.h). Their sum is what a run would draw without a limit.
+struct PowerParts {
+  double idle_w = 0, kernels_w = 0, vector_w = 0, matrix_w = 0, memory_w = 0;
+  double sum_w() const { return idle_w + kernels_w + vector_w + matrix_w + memory_w; }
+};
+
 struct Prediction {
   std::string predictor = "whitebox";  ///< who says so; learned ones may leave it to the whitebox
   std::string method;                  ///< for people: how it comes to its times
@@ -97,6 +103,7 @@ struct Prediction {
   double energy_lo_j = 0;  ///< 90 % interval
   double energy_hi_j = 0;
   double power_w = 0;
+  PowerParts power;             ///< what the power is for; more than `power_w` where the limit holds it
   std::vector<OpEstimate> ops;  ///< in execution order
   bool host_bound() const { return host_ms > device_ms; }
   double host_us_per_call() const { return host_calls > 0 ? host_ms * 1e3 / host_calls : 0; }

@@ -282,15 +282,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<c
     const double time_us = c ? corrected_us(p, *c, i) : p.time_us * (is_own_kernel(k) ? 1 : runtime.work);
     total_us += time_us * k.repeat;
     evidence.add(k, time_us * k.repeat);
-    if (p.bound == Bound::Compute) {
-      load.compute_us += time_us * k.repeat;
-      const double near = time_us > 0 ? std::min(p.sustained_us / time_us, 1.0) : 0;
-      load.held_us += time_us * k.repeat * std::max(near - constants::kHeldFrom, 0.0);
-    }
-    // Memory takes power by what it moves: gathers wait most of their time.
-    if (p.bound == Bound::Memory)
-      load.memory_us +=
-          time_us * k.repeat * (k.kind == KernelKind::Gather ? std::min(1.0, rates.gather / rates.bandwidth) : 1.0);
+    load.power.add(k, p, rates, time_us * k.repeat);
     if (!out.ops.empty() && out.ops.back().node == k.node) {
       OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
       if (time_us * k.repeat > same.time_us) same.bound = p.bound;
@@ -307,18 +299,11 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<c
   return load;
 }
 
-/// Idle power all the time; above it, in proportion to the time in kernels at work, more where memory limits them and
-/// where they near the rate that the power limit lets last (`Rates::sustained`); held below the limit by lower clocks.
-/// Fitted on Zeus' traces by studies/fit_power.py (docs/accuracy.md), with the factor that 90 % of them lie within.
+/// By the factor that 90 % of powers lie within of GPUs left out (studies/fit_power.py).
 void WhiteboxModel::add_energy(const Load& load, const Device& device, Prediction& out) const {
   if (out.latency_ms <= 0) return;
-  const double duty = (load.compute_us + device.memory_power * load.memory_us) / 1e3 / out.latency_ms;
-  const double idle = std::max(device.idle_w, 1.0);
-  const double limit = std::max(constants::kPowerLimit * device.tdp_w, idle);
-  const double demand = idle + std::max(device.busy_power * device.tdp_w - idle, 0.0) * duty +
-                        (limit - idle) * load.held_us / 1e3 / out.latency_ms;
-  out.power_w = std::pow(std::pow(demand, -constants::kPowerSharpness) + std::pow(limit, -constants::kPowerSharpness),
-                         -1 / constants::kPowerSharpness);
+  out.power = power_parts(load.power, device, out.latency_ms);
+  out.power_w = held_power_w(out.power.sum_w(), device);
   out.energy_j = out.power_w * out.latency_ms / 1e3;
   // Errors of time and power are independent: their logarithms add in squares.
   const double factor =

@@ -5,6 +5,7 @@
 
 #include "whitebox/launch/kernels.h"
 #include "whitebox/memory/on_device.h"
+#include "whitebox/price/power.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -54,10 +55,8 @@ class WhiteboxModel final : public PreparedModel {
   /// Calls of products of groups beside `host_calls`, on this device.
   HostCalls calls_of_groups(const Device&) const;
   struct Load {
-    /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
-    double compute_us = 0, memory_us = 0;
+    PowerLoad power;
     double kernel_width = 0;  ///< KernelEvidence's
-    double held_us = 0;       ///< of the first, by how near the power limit its kernels are
   };
   Load add_kernels(const Device&, std::span<const Priced>, const Correction*, Prediction&) const;
   void add_energy(const Load&, const Device&, Prediction&) const;

@@ -86,6 +86,16 @@ class MemoryBreakdown:
 
 
 @dataclass(frozen=True)
+class PowerBreakdown:
+    """What a run's power is for, in W; their sum is what it would draw without the device's limit."""
+    idle: float
+    kernels: float  #: for being on the device
+    vector_units: float  #: arithmetic
+    matrix_units: float
+    memory: float  #: traffic
+
+
+@dataclass(frozen=True)
 class MigProfile:
     """A MIG profile, and the run in such a slice."""
     profile: str
@@ -238,6 +248,8 @@ class Prediction:
     energy_j_interval: Interval
     energy_j_per_sample: float
     power_w: float
+    power_breakdown_w: PowerBreakdown
+    device_tdp_w: float
     mig: Mig | None  #: None: the device has no MIG profiles
     static: Static
     novelty: tuple[str, ...]  #: what the predictor is unfamiliar with
@@ -404,7 +416,8 @@ def prediction_of(value: dict[str, Any], source: _Source) -> Prediction:
         alternatives=tuple(_make(Alternative, a) for a in value["alternatives"]),
         hosts=tuple(_make(OnHost, h) for h in value["hosts"]),
         runtimes=tuple(_make(OnRuntime, r) for r in value["runtimes"]),
-        memory_breakdown_mib=_make(MemoryBreakdown, value["memory_breakdown_mib"]), mig=_mig(value["mig"]),
+        memory_breakdown_mib=_make(MemoryBreakdown, value["memory_breakdown_mib"]),
+        power_breakdown_w=_make(PowerBreakdown, value["power_breakdown_w"]), mig=_mig(value["mig"]),
         static=_make(Static, value["static"]), novelty=tuple(value["novelty"]),
         hot_ops=tuple(_make(HotOp, h) for h in value["hot_ops"]), warnings=tuple(value["warnings"]),
         memory_odds=tuple(MemoryOdds(*o) for o in value.get("memory_odds", ())),

@@ -15,6 +15,7 @@
 #include "whitebox/constants/compiled.h"
 #include "whitebox/constants/depthwise.h"
 #include "whitebox/constants/recurrences.h"
+#include "whitebox/constants/runs.h"
 #include "whitebox/constants/training.h"
 #include "whitebox/launch/kernel_fields.h"
 #include "whitebox/launch/training_step.h"
@@ -294,22 +295,51 @@ TEST(Whitebox, BatchNormsAndMaxPoolsOfATrainingStepTakeWhatAProfileSays) {
   EXPECT_NEAR(last[op("nn.max_pool2d")].at(1) / 1.455, 1, 0.05);
 }
 
-TEST(Whitebox, PowerFollowsWhatKernelsWaitFor) {
+TEST(Whitebox, PowerFollowsWhatKernelsDo) {
+  const double flops = 2 * 256.0 * 512 * 1024, bytes = 4 * (256 * 512 + 1024 * 512 + 256 * 1024);
   Device d = round_device();  // 20 W idle, 100 W at most
   d.launch_us = 0;
-  const auto held = [](double demand) { return std::pow(std::pow(demand, -10) + std::pow(97, -10), -0.1); };
-  const Prediction compute = predicted(graph_of(kDense), {}, d);
-  EXPECT_NEAR(compute.power_w, held(20 + (75 - 20)), 1e-9);
+  d.active_power = 0.25;
+  d.memory_power = 0.5;
+  const Prediction compute = predicted(graph_of(kDense), {}, d);  // arithmetic all the time
+  EXPECT_NEAR(compute.power.idle_w, 20, 1e-9);
+  EXPECT_NEAR(compute.power.kernels_w, 0.25 * 80, 1e-9);
+  EXPECT_NEAR(compute.power.vector_w, constants::kVectorPicojoules, 1e-9);  // 1 TFLOP/s
+  EXPECT_EQ(compute.power.matrix_w, 0);                                     // float32
+  EXPECT_NEAR(compute.power.memory_w, 0.5 * 80 * (bytes / 1e11) / (flops / 1e12), 1e-9);
+  d.idle_w = 90;
+  const Prediction held = predicted(graph_of(kDense), {}, d);
+  EXPECT_GT(held.power.sum_w(), 97);
+  EXPECT_LT(held.power_w, 97);
+  d.idle_w = 20;
+  // 10-norm of what it wants and 0.97 of the limit
+  EXPECT_NEAR(compute.power_w, std::pow(std::pow(compute.power.sum_w(), -10) + std::pow(97, -10), -0.1), 1e-9);
   EXPECT_NEAR(compute.energy_j, compute.power_w * compute.latency_ms / 1e3, 1e-12);
   d.bandwidth_gb_s = 1;
-  const Prediction memory = predicted(graph_of(kDense), {}, d);
-  EXPECT_NEAR(memory.power_w, held(20 + (75 - 20) * 1.2), 1e-9);
-  // Errors of latency and of power, within 1.24, are independent.
-  EXPECT_NEAR(std::log(memory.energy_hi_j / memory.energy_j),
-              std::hypot(std::log(memory.latency_hi_ms / memory.latency_ms), std::log(1.24)), 1e-9);
+  const Prediction memory = predicted(graph_of(kDense), {}, d);  // traffic all the time
+  EXPECT_NEAR(memory.power.memory_w, 0.5 * 80, 1e-9);
+  EXPECT_NEAR(memory.power.vector_w, constants::kVectorPicojoules * flops / 1e12 / (bytes / 1e9), 1e-9);
+  // Errors of latency and of power, are independent.
+  const double of_time = std::log(memory.latency_hi_ms / memory.latency_ms);
+  EXPECT_NEAR(std::log(memory.energy_hi_j / memory.energy_j), std::hypot(of_time, std::log(constants::kPowerInterval)),
+              1e-9);
   EXPECT_NEAR(memory.energy_j / memory.energy_lo_j, memory.energy_hi_j / memory.energy_j, 1e-9);
-  d.launch_us = 1e6;  // waits nearly all the time
+  d.bandwidth_gb_s = 100;
+  d.host.eager_us.fill(1e6);  // the device waits nearly all the time
   EXPECT_NEAR(predicted(graph_of(kDense), {}, d).power_w, 20, 0.5);
+}
+
+/// Tensor cores at the rate that the power limit lets last draw more than it at the boost clock, so that it holds them.
+TEST(Whitebox, LongProductsDrawTheLimit) {
+  const Prediction p = predicted(graph_of(R"(def @main(%x: Tensor[(8192, 8192), float16]) {
+  %1 = weight : Tensor[(8192, 8192), float16];
+  %2 = nn.dense(%x, %1);
+  (%2)
+})"),
+                                 {.precision = Precision::Fp16}, device("h100-sxm"));
+  EXPECT_GT(p.power.matrix_w, 0.8 * constants::kMatrixPower * (700 - p.power.idle_w));
+  EXPECT_GT(p.power.sum_w(), 700);
+  EXPECT_NEAR(p.power_w, 0.97 * 700, 0.01 * 700);
 }
 
 TEST(Whitebox, NeedsNoLessWhereMemoryIsShort) {

@@ -7,11 +7,13 @@ namespace perfc::constants {
 // ---- Power
 /// 1: of the TDP, what the demand bends to, and how sharply. Zeus' traces. [power]
 inline constexpr double kPowerLimit = 0.97, kPowerSharpness = 10;
-/// 1: of the rate that the power limit lets last, from which on a kernel takes more power than others. Zeus' traces,
-/// of 0.6, 0.65 and 0.7. [power]
-inline constexpr double kHeldFrom = 0.65;
-/// Factor that 90 % of the powers of traces lie within whose GPU was left out; a network left out: 1.20. [power]
-inline constexpr double kPowerInterval = 1.24;
+/// Of what lies between idle power and the TDP: what products on tensor cores draw at the rate that the
+/// power limit lets last. More than the TDP leaves them: so much they would draw at the boost clock. [power]
+inline constexpr double kMatrixPower = 1.13;
+/// pJ per FLOP of GPUs' vector units, from Pascal to Hopper. [power]
+inline constexpr double kVectorPicojoules = 8.58;
+/// The largest factor that 90 % of the powers lie within whose GPU was left out, of all GPUs but one. [power]
+inline constexpr double kPowerInterval = 1.27;
 
 // ---- Intervals: whitebox/price/evidence.cpp, whitebox.cpp
 /// MAPE in % of the models that price a kind of kernels, on shapes that no fit saw: of devices that fits saw, of a
