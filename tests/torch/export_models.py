@@ -110,6 +110,11 @@ def large():
     return torch.nn.Linear(2048, 2048), torch.zeros(1, 2048)
 
 
+def of_terabytes():
+    """Fits no memory: for the meta device."""
+    return torch.nn.Linear(1 << 20, 1 << 20), torch.zeros(1, 1 << 20)
+
+
 def quantised():
     module = Quantised().eval()
     module.qconfig = torch.ao.quantization.get_default_qconfig("x86")

@@ -97,6 +97,13 @@ def check(t: Test):
                     says="8 nodes, 4 parameters")
     t.imports(meta, macs=2 * 2 * 256, parameters=2 * 272, results=["Tensor[(2, 16), float32]"])
 
+    several = t.run("-m", "perfc.export", "--out", "several", "--format", "pt2", "--device", "meta",
+                    "export_models:of_terabytes")
+    t.expect("--device of several models", (several.returncode, several.stdout),
+             (0, "several/manifest.csv: 1 files, 0 failed\n"))
+    t.imports(t.folder / "several/of_terabytes.pt2", macs=2**40, parameters=2**40 + 2**20,
+              results=["Tensor[(1, 1048576), float32]"])
+
     pair = ["Tensor[(2, 16), float32]"] * 2
     t.imports(t.export("export_models:tied", file="tied.json", says="15 nodes, 2 parameters"), macs=2 * 3 * 256,
               parameters=512, results=pair)

@@ -89,7 +89,7 @@ def export_many(args) -> int:
         entries = [e for path in args.list for e in targets.read_list(path)] + [targets.Entry(m) for m in args.models]
         entries = list({e.target: e for e in entries}.values())
         rows = batch.export_list(entries, args.format, args.out, jobs=args.jobs, memory_mib=args.memory_limit,
-                                 timeout_s=args.timeout, retry_failed=args.retry_failed)
+                                 timeout_s=args.timeout, retry_failed=args.retry_failed, device=args.device)
     except ExportError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

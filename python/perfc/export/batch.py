@@ -36,13 +36,13 @@ def names(entries: list[Entry]) -> dict[str, str]:
     return made
 
 
-def write(caller, entry: Entry, form: str, path: str) -> dict:
+def write(caller, entry: Entry, form: str, path: str, device: str) -> dict:
     """Runs in the process of its own. Writes `path` complete, or not at all."""
     import torch
     from . import exported, onnx, torchscript
     from .errors import ExportError
     torch.set_num_threads(1)
-    model = entry.model()
+    model = entry.model(device)
     if model.inputs is None:
         raise ExportError(
             "example inputs are missing: let the factory return (module, inputs), or say input= in the list")
@@ -63,9 +63,9 @@ def read_manifest(path: pathlib.Path) -> list[dict]:
 
 
 def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memory_mib: float | None = None,
-                timeout_s: float = 600, retry_failed: bool = False, say=isolate.say) -> list[dict]:
+                timeout_s: float = 600, retry_failed: bool = False, device: str = "cpu", say=isolate.say) -> list[dict]:
     """Rows of the manifest for `entries`: one per model and form, the failed ones too. What the manifest in `folder`
-    has already is not made again."""
+    has already is not made again. `device`: where factories make their modules."""
     out = pathlib.Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     path = out / MANIFEST
@@ -95,8 +95,8 @@ def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memo
         name = named[entry.target] + SUFFIX[form]
         start = time.monotonic()
         pids: list[int] = []
-        outcome = isolate.call(write, entry, form, str(out / name), timeout_s=timeout_s, memory_mib=memory_mib,
-                               watch=isolate.Watch(started=pids.append))
+        outcome = isolate.call(write, entry, form, str(out / name), device, timeout_s=timeout_s,
+                               memory_mib=memory_mib, watch=isolate.Watch(started=pids.append))
         files.forget(out, pids)
         value = outcome.value or {}
         row = {
