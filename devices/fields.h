@@ -1,6 +1,7 @@
 #pragma once
 /// Fields of JSON objects in device and host files.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/support/diagnostics.h"
@@ -48,6 +51,21 @@ class Fields {
   }
   void flag(const char* key, bool& out) {
     if (const auto v = find(key); v && v->get(out)) complain(key, "must be true or false");
+  }
+  /// One of these words.
+  template <class T, std::size_t n>
+  void choice(const char* key, T& out, const std::pair<std::string_view, T> (&words)[n]) {
+    std::string word;
+    text(key, word);
+    if (word.empty()) return;
+    const auto* found = std::ranges::find(words, word, &std::pair<std::string_view, T>::first);
+    if (found != std::end(words)) {
+      out = found->second;
+      return;
+    }
+    std::vector<std::string_view> known;
+    for (const auto& [w, value] : words) known.push_back(w);
+    complain(key, fmt::format("is \"{}\", must be one of {}", word, fmt::join(known, ", ")));
   }
   /// Whole numbers within [least, most], each once.
   void integers(const char* key, std::vector<int>& out, std::int64_t least, std::int64_t most) {

@@ -1,6 +1,8 @@
 #include "devices/stack.h"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "devices/builtin_devices.h"
 #include "devices/read_stack.h"
@@ -15,7 +17,15 @@ constexpr const char* kOtherArchitectures = "other";
 const std::set<std::string> kArchitectures{kOtherArchitectures, "pascal", "volta", "turing", "ampere", "ada", "hopper",
                                            "blackwell",         "cdna1",  "cdna2", "cdna3",  "cdna4"};
 
+constexpr std::pair<std::string_view, StackAttention> kAttentions[] = {{"flash", StackAttention::Flash},
+                                                                       {"cudnn", StackAttention::Cudnn}};
+
 }  // namespace
+
+std::string_view name(StackAttention attention) {
+  const auto* found = std::ranges::find(kAttentions, attention, &std::pair<std::string_view, StackAttention>::second);
+  return found == std::end(kAttentions) ? std::string_view() : found->first;
+}
 
 double Stack::context(double resident_threads, bool convolves) const {
   return context_mib + context_kib_per_thread * resident_threads / 1024 + (convolves ? convolution_mib : 0);
@@ -41,6 +51,7 @@ Stack read_stack(const json::Element& json, const std::string& path, Diagnostics
   f.number("context_kib_per_thread", s.context_kib_per_thread, 0, kMostKibPerThread);
   f.number("convolution_mib", s.convolution_mib, 0, kMostStackMib);
   f.rates("product_workspace_mib", s.product_workspace_mib, kArchitectures, kMostStackMib);
+  f.choice("attention", s.attention, kAttentions);
   f.number("interval", s.interval, 1, kMostStackInterval);
   f.finish();
   return s;

@@ -1,7 +1,8 @@
 #pragma once
 /// Software stacks: what a framework and its CUDA libraries take of a GPU's memory beside what the framework's
-/// allocator reserves. A property of their versions, not of the GPU. Data: `data/stacks.json`, in the format of
+/// allocator reserves, and which kernels they choose where that changed. A property of their versions, not of the GPU. Data: `data/stacks.json`, in the format of
 /// `--stack FILE`.
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +11,12 @@
 #include "ir/support/diagnostics.h"
 
 namespace perfc {
+
+/// Which kernel PyTorch's scaled_dot_product_attention takes first on GPUs that have both, Hopper and data-centre
+/// Blackwell, in 16 bits: FlashAttention-2 from 2.5.1 on, cuDNN's with cuDNN 9.15.1, which PyTorch ships since 2.11
+/// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_prefer_cudnn_attention; pytorch/pytorch #138522).
+enum class StackAttention : std::uint8_t { NotSaid, Flash, Cudnn };
+std::string_view name(StackAttention);
 
 struct Stack {
   std::string name;                   ///< "pytorch-2"
@@ -20,6 +27,7 @@ struct Stack {
   double context_kib_per_thread = 0;  ///< more for each thread that the device holds at once: stacks and local memory
   double convolution_mib = 0;         ///< more where a model convolves: cuDNN and its kernels
   std::map<std::string, double> product_workspace_mib;  ///< of cuBLAS, by architecture; "other" for those not named
+  StackAttention attention = StackAttention::NotSaid;   ///< not said: today's, cuDNN's
   double interval = 1;  ///< 90 % of the contexts that this entry stands for lie within this factor of it
   std::string source;
 

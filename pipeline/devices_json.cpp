@@ -22,16 +22,18 @@ Json entry_json(const Host& h) {
 }
 
 Json entry_json(const Stack& s) {
-  return {{"name", s.name},
-          {"title", s.title},
-          {"framework", s.framework},
-          {"cuda", s.cuda},
-          {"context_mib", s.context_mib},
-          {"context_kib_per_thread", s.context_kib_per_thread},
-          {"convolution_mib", s.convolution_mib},
-          {"product_workspace_mib", s.product_workspace_mib},
-          {"interval", s.interval},
-          {"source", s.source}};
+  Json out = {{"name", s.name},
+              {"title", s.title},
+              {"framework", s.framework},
+              {"cuda", s.cuda},
+              {"context_mib", s.context_mib},
+              {"context_kib_per_thread", s.context_kib_per_thread},
+              {"convolution_mib", s.convolution_mib},
+              {"product_workspace_mib", s.product_workspace_mib},
+              {"interval", s.interval},
+              {"source", s.source}};
+  if (s.attention != StackAttention::NotSaid) out["attention"] = name(s.attention);
+  return out;
 }
 
 Json entry_json(const Device& d) {

@@ -66,6 +66,26 @@ Status judge_opaque(const Graph& graph, OpaquePolicy policy, Prediction& out, Di
   return ok();
 }
 
+bool is_attention(const Kernel& k) { return !k.ops.empty() && def(k.ops.front()).category == Category::Attention; }
+
+/// Of a device whose attention nobody said the kernel of, with the one that PyTorch before 2.11 takes there.
+std::optional<Rates> other_attention(Device device, const ExecConfig& config) {
+  if (device.stack.attention != StackAttention::NotSaid || !has_cudnn_attention(device)) return std::nullopt;
+  if (def(config.runtime).run_us > 0) return std::nullopt;  // not PyTorch
+  device.stack.attention = StackAttention::Flash;
+  return Rates(device, config.precision);
+}
+
+/// Lets the interval reach to what the other attention takes, and says so.
+void reach_other_attention(double flash_us, Prediction& out) {
+  if (flash_us <= 0) return;
+  const double more = joined_ms(out.device_ms + flash_us / 1e3, out.host_ms) / joined_ms(out.device_ms, out.host_ms);
+  if (more < constants::kNoticed) return;
+  out.latency_hi_ms *= more;
+  out.novelty.push_back(fmt::format(
+      "before 2.11 PyTorch takes FlashAttention-2 here, {:.2f} times as long in all (--stack pytorch-2.10)", more));
+}
+
 void set_interval(const TimeInterval& t, Prediction& out) {
   out.latency_lo_ms = out.latency_ms / t.down;
   out.latency_hi_ms = out.latency_ms * t.up;
@@ -199,6 +219,7 @@ Prediction WhiteboxModel::on(const Device& device, std::span<const Priced> price
   out.latency_ms = std::max(out.device_ms, out.host_ms);
   add_memory(needs_.on(device), device, out);
   add_interval(load, device, out);
+  reach_other_attention(load.flash_us, out);
   add_energy(load, device, out);
   return out;
 }
@@ -217,6 +238,7 @@ Prediction WhiteboxModel::corrected(const Device& device, std::span<const Priced
   const double device_ms = device_part_ms(out.latency_ms, c.host_ms);
   set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
+  reach_other_attention(load.flash_us, out);
   add_memory(needs_.on(device), device, out);
   add_energy(load, device, out);
   return out;
@@ -276,6 +298,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<c
   const RuntimeDef& runtime = def(config_.runtime);
   double total_us = 0;
   Load load;
+  const std::optional<Rates> flash = other_attention(device, config_);
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
     const Priced& p = prices[i];
@@ -283,6 +306,8 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<c
     total_us += time_us * k.repeat;
     evidence.add(k, time_us * k.repeat);
     load.power.add(k, p, rates, time_us * k.repeat);
+    if (flash && k.half && is_attention(k))
+      load.flash_us += std::max(price(k, *flash).time_us - p.time_us, 0.0) * k.repeat;
     if (!out.ops.empty() && out.ops.back().node == k.node) {
       OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
       if (time_us * k.repeat > same.time_us) same.bound = p.bound;

@@ -57,6 +57,7 @@ class WhiteboxModel final : public PreparedModel {
   struct Load {
     PowerLoad power;
     double kernel_width = 0;  ///< KernelEvidence's
+    double flash_us = 0;      ///< more with the other attention that PyTorch may take
   };
   Load add_kernels(const Device&, std::span<const Priced>, const Correction*, Prediction&) const;
   void add_energy(const Load&, const Device&, Prediction&) const;

@@ -15,6 +15,9 @@ inline constexpr double kVectorPicojoules = 8.58;
 /// The largest factor that 90 % of the powers lie within whose GPU was left out, of all GPUs but one. [power]
 inline constexpr double kPowerInterval = 1.27;
 
+/// Times as long that a run may take for a reason that is said. (our choice)
+inline constexpr double kNoticed = 1.02;
+
 // ---- Intervals: whitebox/price/evidence.cpp, whitebox.cpp
 /// MAPE in % of the models that price a kind of kernels, on shapes that no fit saw: of devices that fits saw, of a
 /// device left out beside siblings of its class, of a class left out; and of the roofline, for what has no model.

@@ -1,6 +1,6 @@
 #pragma once
-/// Fused attention as PyTorch runs it on Hopper: cuDNN's kernel in 16 bits, which it prefers there since 2.5
-/// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, priority_order), and CUTLASS's memory-efficient one in 32.
+/// Fused attention as PyTorch runs it on Hopper: cuDNN's kernel in 16 bits, which it prefers there since 2.11
+/// (StackAttention), and CUTLASS's memory-efficient one in 32.
 /// Laws and constants are of profiles of one H200 (studies/hopper; whitebox/constants/hopper.h).
 #include "whitebox/price/attention_time.h"
 #include "whitebox/price/lane_blocks.h"

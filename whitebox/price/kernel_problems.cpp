@@ -185,4 +185,17 @@ AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_
           .tdp_w = d.tdp_w};
 }
 
+bool has_cudnn_attention(const Device& d) {
+  const AttentionChip chip = attention_chip(d);
+  return chip == AttentionChip::Wgmma || chip == AttentionChip::Tcgen05;
+}
+
+AttentionFacts flash_attention_facts(const Device& d, double bandwidth, double sustained) {
+  const MemoryFacts m = memory_facts(d, bandwidth);
+  AttentionFacts out = attention_facts(d, bandwidth, constants::kMmaSyncFlops * m.sms * m.clock_hz, sustained);
+  out.chip = AttentionChip::MmaSync;
+  out.sustained = sustained;
+  return out;
+}
+
 }  // namespace perfc

@@ -38,5 +38,9 @@ MemoryFacts memory_facts(const Device&, double bandwidth);
 
 /// `matrix_flops`: of the precision, FLOP/s; `sustained`: share of it that long products reach. No learned factor yet.
 AttentionFacts attention_facts(const Device&, double bandwidth, double matrix_flops, double sustained);
+/// Whether PyTorch has FlashAttention-2 and cuDNN's attention for it, and prefers the latter today (StackAttention).
+bool has_cudnn_attention(const Device&);
+/// FlashAttention-2 there, whose `mma.sync` leaves a part of the tensor cores idle.
+AttentionFacts flash_attention_facts(const Device&, double bandwidth, double sustained);
 
 }  // namespace perfc

@@ -42,6 +42,7 @@ struct Rates {
   bool half_weights = false;    ///< weights have 16 bits, too: not under AMP
   bool grouped_kernel = false;  ///< products of groups are one kernel: grouped_product.h
   bool hopper = false;          ///< takes_hopper_kernels()
+  bool flash = false;           ///< FlashAttention-2 where the device has cuDNN's attention, too
   double cache;                 ///< bytes
   double sms;
   MemoryFacts memory;        ///< for kernels that memory bounds
