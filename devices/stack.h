@@ -1,7 +1,7 @@
 #pragma once
 /// Software stacks: what a framework and its CUDA libraries take of a GPU's memory beside what the framework's
-/// allocator reserves, and which kernels they choose where that changed. A property of their versions, not of the GPU. Data: `data/stacks.json`, in the format of
-/// `--stack FILE`.
+/// allocator reserves, and which kernels they choose where that changed. A property of their versions, not of the
+/// GPU. Data: `data/stacks.json`, in the format of `--stack FILE`.
 #include <cstdint>
 #include <map>
 #include <string>

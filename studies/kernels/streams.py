@@ -7,9 +7,10 @@ Prints each row of streams.tsv as a share of the data sheet's bandwidth, the med
 data/devices.json has for devices of that kind (`streams`). Constants of that table are chosen by these
 rows alone: GDDR6 and GDDR6X 0.905. GDDR7 0.83, below its median of 0.87, for PyTorch moves 8 bytes at a time there in
 16 bits (ATen, CUDALoops.cuh: 16 on Hopper and data-centre Blackwell alone), which costs an H100 7 to 13 %; a card whose
-memory runs at 25 Gbit/s (RTX PRO 6000 Server) loses less, 0.865. HBM and GDDR with ECC in the same memory:
-memory_bound.py, on measured kernels. AMD's 0.8: operators of 200 MB and more on MI100 and MI210 (NeuSight's,
-../shared/data/ops_amd; printed where that is there).
+memory runs at 25 Gbit/s (RTX PRO 6000 Server) loses less, 0.865. Hopper's HBM3 0.88: H100's four rows of full width have a
+median of 0.876, and an H200's own kernels take 0.88; other HBM, and GDDR with ECC in the same memory: memory_bound.py, on measured
+kernels. AMD's 0.8: operators of 200 MB and more on MI100 and MI210 (NeuSight's, ../shared/data/ops_amd; printed where
+that is there), with which MI300X' rows agree.
 """
 import collections
 import csv
@@ -22,7 +23,8 @@ ROWS = pathlib.Path(__file__).with_name("streams.tsv")
 DEVICES = pathlib.Path(__file__).resolve().parents[2] / "data/devices.json"
 SHIPPED = {
     "RTX 3090": "rtx3090", "RTX 4090": "rtx4090", "RTX 5090": "rtx5090", "RTX PRO 6000": "rtx-pro-6000",
-    "RTX PRO 6000 Server": "rtx-pro-6000-server", "H100 SXM": "h100-sxm", "B200": "b200"
+    "RTX PRO 6000 Server": "rtx-pro-6000-server", "H100 SXM": "h100-sxm", "B200": "b200", "H200": "h200",
+    "A100 80 GB SXM": "a100-80gb", "MI300X": "mi300x"
 }
 OPERATORS_AMD = ROWS.parents[3] / "shared/data/ops_amd"
 AMD = {"mi100": "MI100", "mi210": "MI210"}
@@ -44,7 +46,7 @@ def share_of(path, tensors, peak_gb_s):
 def main():
     table = json.loads(DEVICES.read_text())
     default = table["defaults"]["gpu"]["efficiency"]["bandwidth"]
-    shipped = {d["name"]: d.get("streams", default) for d in table["devices"]}
+    shipped = {d["name"]: d.get("efficiency", {}).get("bandwidth", d.get("streams", default)) for d in table["devices"]}
     kinds = collections.defaultdict(list)
     with open(ROWS, newline="") as f:
         for r in csv.DictReader(f, delimiter="\t"):

@@ -32,11 +32,11 @@ def @main(%x: Tensor[(2, 32, 2048, 128), float32], %q: Tensor[(2, 2048, 4096), f
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --mode eager --dtype fp16 --predictor whitebox --device h100-sxm
 // ---- stdout
-// nn.sdpa 68719476736 217.080 43.750
-// nn.sdpa 68719476736 170.270 43.740
-// nn.group_query_attention 68719476736 133.420 53.030
-// nn.group_query_attention 8589934592 27.658 5.167
-// nn.group_query_attention 8589934592 6.375 3.598
+// nn.sdpa 68719476736 217.080 45.490
+// nn.sdpa 68719476736 170.270 45.479
+// nn.group_query_attention 68719476736 133.468 54.067
+// nn.group_query_attention 8589934592 27.658 5.231
+// nn.group_query_attention 8589934592 6.375 3.600
 // nn.group_query_attention 33554432 6.255 5.556
 // nn.group_query_attention 33554432 4.390 0.366
 // ---- stderr
