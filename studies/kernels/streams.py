@@ -4,13 +4,13 @@
     python3 studies/kernels/streams.py
 
 Prints each row of streams.tsv as a share of the data sheet's bandwidth, the median of each kind of memory, and what
-data/devices.json has for devices of that kind (`streams`). Constants of that table are chosen by these
-rows alone: GDDR6 and GDDR6X 0.905. GDDR7 0.83, below its median of 0.87, for PyTorch moves 8 bytes at a time there in
-16 bits (ATen, CUDALoops.cuh: 16 on Hopper and data-centre Blackwell alone), which costs an H100 7 to 13 %; a card whose
-memory runs at 25 Gbit/s (RTX PRO 6000 Server) loses less, 0.865. Hopper's HBM3 0.88: H100's four rows of full width have a
-median of 0.876, and an H200's own kernels take 0.88; other HBM, and GDDR with ECC in the same memory: memory_bound.py, on measured
-kernels. AMD's 0.8: operators of 200 MB and more on MI100 and MI210 (NeuSight's, ../shared/data/ops_amd; printed where
-that is there), with which MI300X' rows agree.
+data/devices.json has for devices of that kind (`streams`). Constants of that table are chosen by these rows alone:
+GDDR6 and GDDR6X 0.905. GDDR7 0.83, below its median of 0.87, for PyTorch moves 8 bytes at a time there in 16 bits
+(ATen, CUDALoops.cuh: 16 on Hopper and data-centre Blackwell alone), which costs an H100 7 to 13 %; a card whose
+memory runs at 25 Gbit/s (RTX PRO 6000 Server) loses less, 0.865. Hopper's HBM3 0.88: H100's four rows of full width
+have a median of 0.876, and an H200's own kernels take 0.88; other HBM, and GDDR with ECC in the same memory:
+memory_bound.py, on measured kernels. AMD's 0.8: operators of 200 MB and more on MI100 and MI210 (NeuSight's,
+../shared/data/ops_amd; printed where that is there), with which MI300X' rows agree.
 """
 import collections
 import csv
@@ -46,7 +46,10 @@ def share_of(path, tensors, peak_gb_s):
 def main():
     table = json.loads(DEVICES.read_text())
     default = table["defaults"]["gpu"]["efficiency"]["bandwidth"]
-    shipped = {d["name"]: d.get("efficiency", {}).get("bandwidth", d.get("streams", default)) for d in table["devices"]}
+    shipped = {
+        d["name"]: d.get("efficiency", {}).get("bandwidth", d.get("streams", default))
+        for d in table["devices"]
+    }
     kinds = collections.defaultdict(list)
     with open(ROWS, newline="") as f:
         for r in csv.DictReader(f, delimiter="\t"):
