@@ -205,8 +205,6 @@ void name_host(Device& d, const Found& found, std::size_t labels) {
 
 }  // namespace
 
-double mean_error(const Eigen::VectorXd& errors) { return std::expm1(errors.cwiseAbs().mean()); }
-
 Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& diags) {
   if (lists_kernels(request.data)) return calibrate_on_kernels(request, diags);
   Diagnostics in_labels(request.data);

@@ -2,7 +2,7 @@
 /// `perfc devices calibrate` on measured kernels instead of whole models: what a device's products say of the constants
 /// that its class of chip has (`whitebox/price/matmul_time.h`, ProductFactors). A table of products is a CSV with the
 /// columns `device`, `kind` (gemm), `m`, `n`, `k`, `dtype` (fp16 or bf16), `us`, and perhaps `copies`: docs/devices.md.
-#include "learning/calibration.h"
+#include "learning/calibrated.h"
 
 namespace perfc {
 

@@ -1,5 +1,6 @@
 /// Calibration on measured products: what 24 of them say of others, and what is wrong with a table.
 #include "learning/kernel_calibration.h"
+#include "learning/calibration.h"
 
 #include <gtest/gtest.h>
 
