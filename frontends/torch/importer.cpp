@@ -281,8 +281,14 @@ Result<std::vector<Value>> Importer::run_block(Frame& frame, const Block& block)
 }
 
 Status Importer::run_operation(Frame& frame, const Operation& operation) {
+  const auto poison_all = [&](const auto& self, const std::vector<Declared>& outputs) -> void {
+    for (const Declared& d : outputs) {
+      frame.poisoned.insert(d.name);
+      self(self, d.items);
+    }
+  };
   const auto poison = [&] {
-    for (const Declared& d : operation.outputs) frame.poisoned.insert(d.name);
+    poison_all(poison_all, operation.outputs);
     return Failure{};
   };
   Call c(*this, frame, operation);

@@ -110,6 +110,22 @@ def large():
     return torch.nn.Linear(2048, 2048), torch.zeros(1, 2048)
 
 
+class WrongTypes(torch.nn.Module):
+    """Whole numbers into a layer of fractions, which the meta device lets pass, and lists of what comes out."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 8, dtype=torch.bfloat16)
+
+    def forward(self, x):
+        a, b = self.layer(x).reshape(2, 4, 2).unbind(-1)
+        return torch.cat([-b, a.chunk(2, -1)[0].neg()], dim=-1)
+
+
+def wrong_types():
+    return WrongTypes(), torch.ones(2, 8, dtype=torch.int64)
+
+
 def of_terabytes():
     """Fits no memory: for the meta device."""
     return torch.nn.Linear(1 << 20, 1 << 20), torch.zeros(1, 1 << 20)

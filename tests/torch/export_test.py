@@ -104,6 +104,12 @@ def check(t: Test):
     t.imports(t.folder / "several/of_terabytes.pt2", macs=2**40, parameters=2**40 + 2**20,
               results=["Tensor[(1, 1048576), float32]"])
 
+    wrong = t.export("export_models:wrong_types", "--format", "pt2", "--device", "meta", file="wrong.pt2",
+                     says="15 nodes, 2 parameters")
+    said = dump.run([str(wrong)])[0]
+    t.expect("an error once, not of what depends on it", [e.split(": error: ")[1] for e in said["errors"]],
+             ["nn.dense: operands 0 and 1 differ in type: int64 and bfloat16"])
+
     pair = ["Tensor[(2, 16), float32]"] * 2
     t.imports(t.export("export_models:tied", file="tied.json", says="15 nodes, 2 parameters"), macs=2 * 3 * 256,
               parameters=512, results=pair)
