@@ -5,7 +5,7 @@ import functools
 
 import torch
 
-for _operator in ("nms", "qnms"):  # torchvision's, which its wheel cannot declare beside a CPU's torch
+for _operator in () if torch.version.cuda else ("nms", "qnms"):  # torchvision's wheel cannot, beside a CPU's torch
     torch.library.define(f"torchvision::{_operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 import diffusers  # noqa: E402

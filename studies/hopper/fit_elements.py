@@ -330,12 +330,17 @@ def normalised_rows(k, dims, strides, types):
             "read": BYTES[types[0]] * elements, "bytes": 2 * BYTES[types[0]] * elements}
 
 
-def layer_norm_us(c, of):
+def rms_norm_us(c, of):
+    return layer_norm_us(c, of, c["kRmsNormRows"])
+
+
+def layer_norm_us(c, of, share=1):
     """As whitebox/price/memory_bound_time.cpp, and be_hopper of roofline.cpp."""
     row, column, alone, again, step, lanes, resident, overlap = c["kLayerNormTime"]
-    clocks = of["rows"] * np.where(of["half"], c["kHalfLayerNorm"], 1) * (
+    clocks = share * of["rows"] * np.where(of["half"], c["kHalfLayerNorm"], 1) * (
         row + column * step * np.ceil(of["columns"] / step))
-    wave = np.maximum(alone * of["columns"], c["kLayerNormWave"] + c["kLayerNormWaveColumn"] * of["columns"])
+    wave = np.maximum(alone * of["columns"],
+                      share * (c["kLayerNormWave"] + c["kLayerNormWaveColumn"] * of["columns"]))
     work = np.maximum(clocks * (1 + lanes * (c["kLanes"] / 128 - 1)) / SM_CLOCKS, wave / profiles.CLOCK_MHZ)
     seen = np.minimum(1, profiles.SMS * resident / of["rows"])
     repeated = again * of["read"] * missed(of["bytes"] * seen)
@@ -353,6 +358,7 @@ def main():
     refit(["kSoftmaxBlockTime"], block_softmax_us, long(blocks))
     norms = rows_of(["aten::native_layer_norm"], normalised_rows, "layer_norm")
     refit(["kHalfLayerNorm", "kLayerNormWave", "kLayerNormWaveColumn"], layer_norm_us, norms)
+    refit(["kRmsNormRows"], rms_norm_us, rows_of(["aten::_fused_rms_norm"], normalised_rows, "layer_norm"))
 
 
 if __name__ == "__main__":

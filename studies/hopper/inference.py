@@ -38,9 +38,9 @@ SHIPPED = shipped()
 
 @functools.cache
 def tables():
-    """(cell, kernels) of single operators and of models that infer."""
-    return [(cell, kernels) for name in ("operators", "fit") for cell, kernels in profiles.by_cell(name).items()
-            if not cell.endswith(" train")]
+    """(cell, kernels) of single operators and of models that infer, large ones too."""
+    return [(cell, kernels) for name in ("operators", "fit", "large", "diffusion")
+            for cell, kernels in profiles.by_cell(name).items() if not cell.endswith(" train")]
 
 
 def missed(moved):

@@ -20,7 +20,8 @@ DEVICE_BOUND = 0.8
 HOST_WAITS = 1.4  # a run takes so many times its kernels: what it takes is the host's calls
 #: The profiles of a group's cells; of those that ran alone nobody kept any.
 TABLES = {"fit": ("fit", "fit-compiled"), "judge": ("judge", "judge-compiled"), "fit-training": ("fit-training",)}
-GROUPS = ("fit", "judge", "judge-alone", "host", "fit-training", "judge-training", "strangers")
+GROUPS = ("fit", "judge", "judge-alone", "host", "fit-training", "judge-training", "strangers", "judge-third",
+          "strangers-third")
 
 
 def exported(folder):

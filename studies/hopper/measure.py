@@ -10,6 +10,7 @@ import contextlib
 import csv
 import dataclasses
 import gc
+import itertools
 import json
 import multiprocessing
 import os
@@ -26,6 +27,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent / "python")]
 import torch  # noqa: E402
 
 import kernels_of  # noqa: E402
+import large  # noqa: E402
+import operators  # noqa: E402
 from perfc.export import targets  # noqa: E402
 from perfc.measure import protocol as protocols, worker  # noqa: E402
 from perfc.measure.cells import Cell  # noqa: E402
@@ -37,6 +40,8 @@ WITH_ENERGY = protocols.Protocol(warm_up=4, runs=10, seconds=0.9, attempts=1)
 STEPS = 2
 HOST = protocols.Protocol(warm_up=10, runs=30, seconds=0.3, attempts=3)
 CONVOLUTIONAL = ("timm", "torchvision")
+DIFFUSION = ("flux_dev", "sd35_medium", "pixart_sigma", "wan_1_3b", "hunyuan_dit", "sd35_large", "sana15_1_6b",
+             "cogvideox_2b")
 
 
 def say(*words):
@@ -213,6 +218,12 @@ def all_cells(target, number):
     return sorted(cells, key=lambda c: c.dtype in ("fp16", "bf16"))
 
 
+def device_cells(target, number):
+    """Of both, five: a device that nobody has measured."""
+    cells = cells_of(target, number) if target.startswith("models:") else all_cells(target, number)
+    return [c for at, c in enumerate(cells) if len(cells) <= 5 or at % 2 == number % 2][:5]
+
+
 def run_models(lists, cells, backend, clock, profiler, out, until, only=None):
     """`lists`: names of groups of labels, and models; `cells`: of a model and its number."""
     labels = {group: Labels(out / f"{group}-labels.tsv") for group, _ in lists}
@@ -249,9 +260,8 @@ def run_host_bound(entries, backend, clock, out, until, only=None):
                      HOST)
 
 
-def run_operators(backend, profiler, until, only=None):
-    import operators
-    for group in operators.GROUPS:
+def run_operators(groups, backend, profiler, until, only=None):
+    for group in groups:
         made = list(zip(range(only or 1 << 30), filter(None, safely(group(backend.device)))))
         for at in range(0, len(made), 40):
             if time.monotonic() - START > until:
@@ -358,6 +368,7 @@ def sessions(entries, seconds):
     fit, judge, strangers = (entries[name] for name in ("fit", "judge", "strangers"))
     return {
         "models": ([("fit", fit), ("judge", judge)], cells_of, True, seconds - 125),
+        "device": ([("judge-device", judge[:20]), ("strangers-device", strangers)], device_cells, False, seconds - 15),
         "alone": ([("judge", judge[20:])], cells_of, False, seconds - 15),
         "strangers": ([("strangers", strangers)], all_cells, False, 0.43 * seconds),
         "training": ([("judge-training", judge)], training_cells, False, 0.6 * seconds),
@@ -409,7 +420,26 @@ def run_part(part, entries, backend, clock, args):
         return
     if part == "operators":
         profiler = Profiler(backend, args.out)
-        run_operators(backend, profiler, min(150, args.seconds / 3), args.only)
+        run_operators(operators.GROUPS, backend, profiler, min(150, args.seconds / 3), args.only)
+        profiler.finish()
+        return
+    if part == "large":
+        profiler = Profiler(backend, args.out)
+        run_operators(large.GROUPS, backend, profiler, args.seconds, args.only)
+        profiler.finish()
+        return
+    if part == "sustained":
+        windows = large.Windows(args.out / "sustained.tsv", clock, backend)
+        for name, step in itertools.islice(large.loops(backend.device), args.only):
+            set_tf32(name.endswith("tf32"))
+            with torch.inference_mode():
+                windows.run(name, step, 5)
+        set_tf32(False)
+        return
+    if part == "diffusion":
+        profiler = Profiler(backend, args.out)
+        large.diffusion(args.out, backend, clock, profiler, DIFFUSION[:args.only], 5,
+                        lambda: args.seconds - (time.monotonic() - START))
         profiler.finish()
         return
     lists, cells, profiled, until = sessions(entries, args.seconds)[part]

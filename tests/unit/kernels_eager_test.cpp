@@ -143,5 +143,100 @@ TEST(EagerKernels, ConvolutionsCopyPartsBehindATranspose) {
   EXPECT_EQ(ops_of(plan_of(g, {})), (std::vector<std::string>{"copy", "nn.conv2d"}));
 }
 
+TEST(EagerKernels, RmsNormsAreLayerNormsWithoutAMean) {
+  const auto norm = [](const char* call) {
+    return priced(plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(1000000, 128), float32]) {{
+  %1 = weight : Tensor[(128,), float32];
+  %2 = {};
+  (%2)
+}})",
+                                               call)),
+                          {})
+                      .kernels.at(0));
+  };
+  const double layer = norm("nn.layer_norm(%x, %1, %1)").compute_us, rms = norm("nn.rms_norm(%x, %1)").compute_us;
+  EXPECT_GT(rms, 0.4 * layer);
+  EXPECT_LT(rms, 0.7 * layer);
+}
+
+TEST(EagerKernels, NormsCopyHeadsThatLieAmongRows) {
+  for (const char* norm : {"nn.layer_norm(%1, %2, %2)", "nn.rms_norm(%1, %2)"}) {
+    const auto ops = [&](const char* perm) {
+      return ops_of(plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(2, 16, 4, 8), float32]) {{
+  %1 = transpose(%x, perm=[{}]);
+  %2 = weight : Tensor[(8,), float32];
+  %3 = {};
+  (%3)
+}})",
+                                                 perm, norm)),
+                            {}));
+    };
+    EXPECT_EQ(ops("0, 2, 1, 3").size(), 2u) << norm;
+    EXPECT_EQ(ops("0, 1, 2, 3").size(), 1u) << norm;
+  }
+}
+
+TEST(EagerKernels, ConcatenationsOfFiveDimsCopyEachPart) {
+  const auto concatenated = [](const char* shape, int axis) {
+    return plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[{0}, float32], %y: Tensor[{0}, float32]) {{
+  %2 = concatenate(%x, %y, axis={1});
+  (%2)
+}})",
+                                        shape, axis)),
+                   {});
+  };
+  const KernelPlan of_five = concatenated("(2, 3, 4, 5, 1)", 4), of_four = concatenated("(2, 3, 4, 5)", 3);
+  ASSERT_EQ(of_five.kernels.size(), 2u);
+  EXPECT_EQ(of_five.kernels[0].traffic.bytes, 2.0 * 4 * 2 * 3 * 4 * 5);
+  EXPECT_EQ(calls_of(of_five), (Calls{{"inner", 2}}));
+  EXPECT_EQ(of_four.kernels.size(), 1u);
+}
+
+/// CatArrayBatchedCopy_vectorized copies rows that are whole vectors as they are, others element by element.
+TEST(EagerKernels, RowsOfWholeVectorsAreCopiedAsTheyAre) {
+  const auto clocks = [](int columns) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(4096, {0}), float32]) {{
+  %1 = concatenate(%x, %x, axis=1);
+  (%1)
+}})",
+                                                         columns)),
+                                    {});
+    return plan.kernels.at(0).limits.byte_clocks;
+  };
+  EXPECT_LT(clocks(1024), 0.5 * clocks(1023));
+}
+
+TEST(EagerKernels, CastsThatWidenAreNotLoadedInVectors) {
+  const auto cast = [](const char* from, const char* to) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(4096, 1024), {}]) {{
+  %1 = weight : Tensor[(8,), bfloat16];
+  %2 = cast(%x, to="{}");
+  (%2, %1)
+}})",
+                                                         from, to)),
+                                    {.precision = Precision::Bf16});
+    return plan.kernels.at(0).limits.byte_clocks;
+  };
+  EXPECT_GT(cast("bfloat16", "float32"), 0);
+  EXPECT_EQ(cast("float32", "bfloat16"), 0);
+}
+
+/// A model whose parameters have 16 bits computes in float32 what it casts so; of one in float32 `--dtype bf16` means
+/// all.
+TEST(EagerKernels, ModelsOf16BitsKeepTheFloat32TheyAskFor) {
+  const auto bytes = [](const char* weights) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(64, 8), float32]) {{
+  %1 = weight : Tensor[(8, 8), {}];
+  %2 = nn.relu(%x);
+  (%2, %1)
+}})",
+                                                         weights)),
+                                    {.precision = Precision::Bf16});
+    return plan.kernels.at(0).traffic.bytes;
+  };
+  EXPECT_EQ(bytes("bfloat16"), 2 * 4 * 64 * 8);
+  EXPECT_EQ(bytes("float32"), 2 * 2 * 64 * 8);
+}
+
 }  // namespace
 }  // namespace perfc

@@ -36,7 +36,7 @@ inline constexpr double kNearestFirst = 0.75, kNearestLast = 1.65, kLinearLast =
 /// … GELU in 16 bits, whose error function takes longer than its memory.
 inline constexpr double kGeluClocks16 = 0.34;
 /// … casts from 16 to 32 bits, which are not loaded in vectors (unrolled_elementwise_kernel).
-inline constexpr double kWideningClocks = 0.64;
+inline constexpr double kWideningClocks = 0.76;
 
 // ---- Reductions: whitebox/launch/reduction.cpp
 /// Clocks of an SM per row that a reduction's warp takes (reduce_kernel<512, 1>), however short it is: an A100's take

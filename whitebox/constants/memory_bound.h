@@ -34,6 +34,9 @@ inline constexpr MemoryBound kLayerNormTime{.row = 442,
                                             .lanes = 0.215,
                                             .resident = 16,
                                             .overlap = 3.32};
+/// 1: of what a layer norm's rows take, those of an RMS norm, which is the same kernel (layer_norm_kernel.cu,
+/// vectorized_layer_norm_kernel) without a mean. [studies/hopper/fit_elements.py]
+inline constexpr double kRmsNormRows = 0.53;
 inline constexpr MemoryBound kGatherTime{.column = 1.8, .alone = 1000, .overlap = 1.49};
 /// Clocks per row where a gather of few rows walks over them: an index, then what it points to. [kernels]
 inline constexpr double kSmallGatherClocks = 1290;

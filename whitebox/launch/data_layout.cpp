@@ -257,6 +257,8 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
     case Wants::Rows:
       if (def(n.op).splits_bias && !l.strides.empty())
         return g.type(n.operands[0]).rank() > 2 && !is_matrix_of_rows(g, n.operands[0], l);
+      // Norms: aten/src/ATen/native/layer_norm.cpp, expect_contiguous.
+      if (c == Category::Normalization && !l.strides.empty()) return !lies_in_order(g, n.operands[0], l);
       return l.columns[from] && g.type(n.operands[0]).rank() > 2;
     case Wants::ChannelsFirst:
       if (!l.strides.empty()) return !lies_in_order(g, n.operands[0], l);

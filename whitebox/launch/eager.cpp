@@ -62,6 +62,7 @@ class EagerPlanner {
     if (copies_data(of_.g, id, of_.layout, of_.weight)) copy_operand(id, n);
     copy_for_product(id, n);
     if (n.is(op("nn.pad")) && pad_by_parts(id, n)) return;
+    if (n.is(op("concatenate")) && concatenate_by_parts(id, n)) return;
     if (n.is(op("nn.instance_norm"))) repeat_parameters(id, n);
     for (const OpId part : def(n.op).before) {
       if (part) run_before(id, n, part);
@@ -99,6 +100,23 @@ class EagerPlanner {
         const double side = row * pad(a, behind);
         if (side > 0) launch(id, HostCall::Inner, moved(id, {op("copy"), side, 2 * side * width}));
       }
+    }
+    return true;
+  }
+
+  /// Tensors of more than four dims are copied one by one (aten/src/ATen/native/cuda/Shape.cu, cat_out_cuda and
+  /// CAT_ARRAY_MAX_INPUT_DIMS).
+  bool concatenate_by_parts(NodeId id, const Node& n) {
+    constexpr std::size_t kMostDims = 4;
+    const Type& result = of_.g.type({id, 0});
+    if (!def(of_.config.runtime).autocast || !result.ranked() || result.rank() <= kMostDims) return false;
+    const double clocks = of_.widths.is_half(id) ? constants::kIndexedClocks16 : constants::kIndexedClocks32;
+    for (const ValueId v : n.operands) {
+      const double elements = v ? of_.elements(v) : 0;
+      if (elements == 0) continue;
+      Kernel copy = moved(id, {op("concatenate"), elements, 2 * of_.widths.bytes_read(v, n)});
+      limit(clocks * elements, copy);
+      launch(id, HostCall::Inner, std::move(copy));
     }
     return true;
   }

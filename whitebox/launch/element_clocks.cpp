@@ -50,8 +50,18 @@ Operands operands_of(const PlannedGraph& of, NodeId id) {
 
 double elements_of(const PlannedGraph& of, NodeId id) { return of.elements({id, 0}); }
 
+/// Of float32 to 16 bits alone PyTorch has a kernel that loads vectors (aten/src/ATen/native/cuda/Copy.cu,
+/// direct_copy_kernel_cuda).
+bool widens(const PlannedGraph& of, NodeId id) {
+  const Node& n = of.node(id);
+  const auto is_float_value = [&](ValueId v) { return v && is_float(of.g.type(v).dtype()); };
+  return n.is(op("cast")) && is_float_value(n.operands[0]) && is_float_value({id, 0}) && !of.widths.is_half(id) &&
+         of.widths.read_width(n.operands[0], n) == 2;
+}
+
 double elementwise_clocks(const PlannedGraph& of, NodeId id, bool half) {
   const Node& n = of.node(id);
+  if (widens(of, id)) return constants::kWideningClocks * elements_of(of, id);
   const Operands o = operands_of(of, id);
   const double each = o.mixed()   ? o.indexed ? constants::kMixedIndexedClocks : constants::kMixedClocks
                       : o.indexed ? half ? constants::kIndexedClocks16 : constants::kIndexedClocks32
@@ -111,8 +121,18 @@ double blocks_of_parts(const PlannedGraph& of, NodeId id, bool rows) {
   return parts * std::min(std::ceil(largest / wide / constants::kConcatenatedBlock), constants::kConcatenatedBlocks);
 }
 
-/// Rows side by side in the order that they lie in: else a few long pieces, which are copied as they are
-/// (aten/src/ATen/native/cuda/Shape.cu, CatArrayBatchedCopy_vectorized).
+/// Whether each part of a row is whole vectors of 16 bytes.
+bool are_vectors(const PlannedGraph& of, const Node& n) {
+  constexpr double kVectorBytes = 16;
+  return std::ranges::all_of(n.operands, [&](ValueId v) {
+    const Type& t = of.g.type(v);
+    if (!t.is_static() || t.rank() == 0) return false;
+    return std::fmod(static_cast<double>(t.shape().back().value()) * of.widths.read_width(v, n), kVectorBytes) == 0;
+  });
+}
+
+/// Rows side by side in the order that they lie in: else, and where they are whole vectors, a few long pieces, which
+/// are copied as they are (aten/src/ATen/native/cuda/Shape.cu, CatArrayBatchedCopy_vectorized).
 double concatenation_clocks(const PlannedGraph& of, NodeId id) {
   const Node& n = of.node(id);
   const Type& result = of.g.type({id, 0});
@@ -122,7 +142,8 @@ double concatenation_clocks(const PlannedGraph& of, NodeId id) {
   });
   if (strided) return constants::kConcatenatedStrided * elements_of(of, id);
   const auto axis = normalized_axis(n.attrs.int_or("axis", 0), result.rank());
-  const bool rows = axis && (*axis == result.rank() - 1 || (of.layout.channels_last[id] && *axis == 1));
+  const bool rows =
+      axis && (of.layout.channels_last[id] ? *axis == 1 : *axis == result.rank() - 1 && !are_vectors(of, n));
   const double each = rows ? constants::kConcatenatedRows * elements_of(of, id) : 0;
   return std::max(each, constants::kConcatenatedBlockClocks * blocks_of_parts(of, id, rows));
 }

@@ -92,7 +92,8 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
     if (n.is(op("topk"))) be_selection(selection(id), k);
   } else if (of_.config.mode == ExecMode::Eager) {
     k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
-    if (n.is(op("nn.layer_norm"))) k.limits.row_blocks = k.extents.m;
+    const bool rms = n.is(op("nn.rms_norm")) && def(of_.config.runtime).autocast;  // PyTorch's own kernel
+    if (n.is(op("nn.layer_norm")) || rms) k.limits.row_blocks = k.extents.m;
     if (n.is(op("nn.batch_norm"))) limit_batch_norm(of_.config, of_.g.type({id, 0}), of_.layout.channels_last[id], k);
   }
   return k;

@@ -92,12 +92,14 @@ std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
   const auto kind = kind_of(k);
   if (!kind) return std::nullopt;
   const double written = std::min(k.extents.m * k.extents.n * (k.half ? 2 : 4), k.traffic.bytes);
+  const bool rms = *kind == MemoryBoundKind::LayerNorm && k.ops.front() == op("nn.rms_norm");
   return MemoryBoundProblem{.kind = *kind,
                             .rows = k.extents.m,
                             .columns = k.extents.n,
                             .read = k.traffic.bytes - written,
                             .written = written,
                             .byte_clocks = k.limits.byte_clocks,
+                            .row_share = rms ? constants::kRmsNormRows : 1,
                             .hot = k.traffic.bytes > 0 ? k.traffic.handed_bytes / k.traffic.bytes : 0};
 }
 

@@ -196,8 +196,8 @@ void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
 void be_hopper(const Kernel& k, MemoryBoundProblem& bound) {
   if (k.placement.transposed) bound.byte_clocks *= constants::kTransposed;
   if (bound.kind != MemoryBoundKind::LayerNorm) return;
-  if (k.half) bound.row_share = constants::kHalfLayerNorm;
-  bound.least_clocks = constants::kLayerNormWave + constants::kLayerNormWaveColumn * bound.columns;
+  bound.least_clocks = bound.row_share * (constants::kLayerNormWave + constants::kLayerNormWaveColumn * bound.columns);
+  if (k.half) bound.row_share *= constants::kHalfLayerNorm;
 }
 
 /// What flash kernels do not take, PyTorch's memory-efficient one computes: masks, keys and values of unequal width

@@ -22,7 +22,7 @@ constinit const OpDef kReductionsRows[] = {
   {.name = "nn.rms_norm", .onnx = "RMSNormalization SimplifiedLayerNormalization ms:SimplifiedLayerNormalization",
    .category = Category::Normalization, .operands = {2, 2}, .results = -1, .takes = Takes::Anything,
    .infer = layer_norm, .eval = no_contents, .cost = normalization_cost,
-   .runs = statistics(Autocast::Float32Norm, Keeps::FirstAndRows), .mlas = {.clocks = 1.1}},
+   .runs = statistics(Autocast::Float32Norm, Keeps::FirstAndRows), .wants = Wants::Rows, .mlas = {.clocks = 1.1}},
   {.name = "nn.skip_layer_norm", .onnx = "ms:SkipLayerNormalization", .category = Category::Normalization,
    .operands = {3, 5}, .results = -1, .takes = Takes::Anything, .infer = skip_layer_norm, .eval = no_contents,
    .cost = normalization_cost, .runs = statistics(Autocast::Promotes, Keeps::First), .mlas = {.clocks = 18}},
