@@ -102,6 +102,7 @@ def calls_of(kernels: list[dict]) -> list[dict]:
     - a convolution and the kernel that adds its bias (cuDNN adds none);
     - what convolutions, norms of rows, softmax, recurrent layers and slice_scatter copy before they work on it;
     - a loss and the kernel that sums it up;
+    - concatenations of more than four dims, a copy per part;
     - a constant's fill and the copy into it (constant_pad_nd, diag_embed);
     - roll and Fourier transforms, a kernel per dim; recurrent layers, a kernel per layer;
     - what PyTorch computes within one operator by several kernels (renorm, …);
@@ -125,6 +126,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
             before.update(elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] == op and op in ONE_CALL:
             before["kernels"] += 1
+        elif before and before["op"] == "concatenate" and op == "copy":
+            before.update(elements=before["elements"] + elements, kernels=before["kernels"] + 1)
         elif before and before["op"] == "full" and op == "copy" and ("/" + node).endswith("/diag_embed"):
             before["kernels"] += 1
         elif before and ("/" + node).endswith(WITHIN):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "ir/eager_marks.h"
 #include "ir/ops/attention_operands.h"
@@ -111,10 +112,11 @@ class EagerPlanner {
     const Type& result = of_.g.type({id, 0});
     if (!def(of_.config.runtime).autocast || !result.ranked() || result.rank() <= kMostDims) return false;
     const double clocks = of_.widths.is_half(id) ? constants::kIndexedClocks16 : constants::kIndexedClocks32;
+    OpId what = n.op;  // the first says whose the copies behind it are
     for (const ValueId v : n.operands) {
       const double elements = v ? of_.elements(v) : 0;
       if (elements == 0) continue;
-      Kernel copy = moved(id, {op("concatenate"), elements, 2 * of_.widths.bytes_read(v, n)});
+      Kernel copy = moved(id, {std::exchange(what, op("copy")), elements, 2 * of_.widths.bytes_read(v, n)});
       limit(clocks * elements, copy);
       launch(id, HostCall::Inner, std::move(copy));
     }
