@@ -21,7 +21,6 @@ folder of `python -m perfc.export` with studies/hopper/fit.txt; the environment 
 import csv
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -34,6 +33,7 @@ import fit_arguments  # noqa: E402
 import judge  # noqa: E402
 import judging  # noqa: E402
 import profiles  # noqa: E402
+import shipped  # noqa: E402
 import tables  # noqa: E402
 from bert_pir import Text, convolution  # noqa: E402
 
@@ -49,8 +49,8 @@ SAMPLES = {  # per epoch
 }
 TOKENS = {"squad": 384, "sentiment140": 64}
 H200, H200_MODELS = ("h200", 700, "HBM"), "the H200's models"
-LIMIT, SHARPNESS = 0.97, 10
-POWER_INTERVAL = 1.27  # whitebox/constants/runs.h, kPowerInterval
+SHIPPED = shipped.constants()
+LIMIT, SHARPNESS, POWER_INTERVAL = (SHIPPED[name] for name in ("kPowerLimit", "kPowerSharpness", "kPowerInterval"))
 FACTORS = ("active", "matrix", "memory", "vector")
 START, IDLE_START = (0.3, 1.2, 0.75, 6), 0.15  # idle: of the TDP. A simplex would start flat in the logarithm of 1
 SAMPLE = 23  # --check: every so manieth run
@@ -140,10 +140,7 @@ def sheets(perfc):
 
 def constants(sheet):
     """The factors that perfc has, in FACTORS' order."""
-    text = (ROOT / "whitebox/constants/runs.h").read_text()
-    matrix, vector = (float(re.search(name + r" = ([\d.]+);", text)[1]) for name in ("kMatrixPower",
-                                                                                      "kVectorPicojoules"))
-    return sheet["active_power"], matrix, sheet["memory_power"], vector
+    return sheet["active_power"], SHIPPED["kMatrixPower"], sheet["memory_power"], SHIPPED["kVectorPicojoules"]
 
 
 def loads(said, sheet):

@@ -1,9 +1,11 @@
 """Whole models as perfc predicts them, beside what others measured: for studies that judge."""
+import collections
 import json
 import statistics
 import subprocess
 import sys
 
+import shipped
 import tables
 
 
@@ -33,11 +35,36 @@ def is_host_bound(prediction):
 
 
 def power_in(said, latency_ms):
-    """Watts of a run that takes so long: what a prediction says of its work (whitebox/price/power.h), held below the
-    device's limit (whitebox/constants/runs.h)."""
+    """Watts of a run that takes so long: what a prediction says of its work, held below the device's limit
+    (whitebox/price/power.h)."""
+    limit, sharpness = (shipped.constants()[name] for name in ("kPowerLimit", "kPowerSharpness"))
     idle = said["power_breakdown_w"]["idle"]
     demand = idle + (sum(said["power_breakdown_w"].values()) - idle) * said["latency_ms"] / latency_ms
-    return (demand ** -10 + (0.97 * said["device_tdp_w"]) ** -10) ** -0.1
+    return (demand ** -sharpness + (limit * said["device_tdp_w"]) ** -sharpness) ** (-1 / sharpness)
+
+
+class Energies:
+    """Energies of runs as perfc predicts them, and their power in the time that a run took, which has energy's error
+    without that of latency."""
+
+    def __init__(self):
+        self.energy, self.power = (collections.defaultdict(list) for _ in range(2))
+
+    def add(self, keys, said, measured_ms, joules):
+        """`keys`: of the tables' rows that the run counts in. Watts: measured, predicted."""
+        watts, said_w = joules / measured_ms * 1e3, power_in(said, measured_ms)
+        low, high = said["energy_j_interval"]
+        interval = shipped.constants()["kPowerInterval"]
+        for key in keys:
+            self.energy[key].append((said["energy_j"] / joules, low <= joules <= high))
+            self.power[key].append((said_w / watts, 1 / interval <= said_w / watts <= interval))
+        return watts, said_w
+
+    def print(self, heads, order=None):
+        """`heads`, and of keys what sorts them: as print_table."""
+        for what, found in (("energy", self.energy), ("power in the time that the run took", self.power)):
+            print(f"\n{what}\n")
+            print_table(heads, sorted(found.items(), key=order))
 
 
 def cells(rows):

@@ -7,11 +7,9 @@ nothing.
 Rows (../shared/data/energy, Apache-2.0): openjourney-v4, whose UNet is Stable Diffusion 1.5's
 (studies/diffusion/unet.pir.xz), 25 steps in float16 with guidance, so two of a batch an image; what comes before and
 behind them (a text encoder, the decoder of images) is in the rows alone. And answers of chat models of Llama's
-architecture, one at a time, in float16 by transformers: a step at half of the answer, eager. Power is that of the time
-which the run took (energy's error without that of latency), its interval that of power alone.
+architecture, one at a time, in float16 by transformers: a step at half of the answer, eager.
 """
 import argparse
-import collections
 import csv
 import lzma
 import pathlib
@@ -33,7 +31,6 @@ CHAT = {  # their config.json; sizes in 16 bits
     "BAIR/koala-7b": LLAMA_7B, "metaai/llama-13B": LLAMA_13B, "lmsys/vicuna-13B": LLAMA_13B,
     "BAIR/koala-13b": LLAMA_13B
 }
-POWER_INTERVAL = 1.27  # whitebox/constants/runs.h, kPowerInterval
 
 
 def unets(perfc, folder):
@@ -68,20 +65,15 @@ def main():
     p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
     p.add_argument("--cells", action="store_true", help="print each")
     args = p.parse_args()
-    energy, power = (collections.defaultdict(list) for _ in range(2))
+    energies = judging.Energies()
     with tempfile.TemporaryDirectory() as folder:
         for device, what, said, ms, joules in (*unets(args.perfc, pathlib.Path(folder)),
                                                *answers(args.perfc, pathlib.Path(folder))):
-            watts, said_w = joules / ms * 1e3, judging.power_in(said, ms)
-            low, high = said["energy_j_interval"]
-            energy[what, device].append((said["energy_j"] / joules, low <= joules <= high))
-            power[what, device].append((said_w / watts, 1 / POWER_INTERVAL <= said_w / watts <= POWER_INTERVAL))
+            watts, said_w = energies.add([(what, device)], said, ms, joules)
             if args.cells:
                 print(f"{what} {device:10} {ms:8.2f} ms {joules:8.3f} J {watts:4.0f} W; perfc "
                       f"{said['latency_ms']:8.2f} ms {said['energy_j']:8.3f} J {said_w:4.0f} W")
-    for what, found in (("energy", energy), ("power in the time that the run took", power)):
-        print(f"\n{what}\n")
-        judging.print_table(["", "device"], sorted(found.items()))
+    energies.print(["", "device"])
 
 
 if __name__ == "__main__":

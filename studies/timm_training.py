@@ -24,6 +24,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import shipped  # noqa: E402
 import tables  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -33,7 +34,7 @@ INFERENCE = "benchmark-infer-amp-{}-{}-rtx3090.csv"
 THEN, NOW = "pt112-cu113", "pt240-cu124"
 LAYOUTS = ("nchw", "nhwc")
 SAMPLE = 29      # --check: every so manieth run
-STEP = float(re.search(r"\bkTrainingStep = ([\d.]+)", (ROOT / "whitebox/constants/training.h").read_text()).group(1))
+STEP = shipped.constants()["kTrainingStep"]
 
 
 def age(layout):

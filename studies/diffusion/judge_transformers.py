@@ -42,6 +42,10 @@ MODELS = {
 MASKED = "hunyuan_video"  # as exported, but not as xDiT runs it
 
 
+def all_last(item):
+    return item[0][0].startswith("all"), item[0]
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--models", type=pathlib.Path, required=True)
@@ -51,7 +55,7 @@ def main():
     args = p.parse_args()
     with gzip.open(ROWS, "rt", newline="") as f:
         rows = [r for r in csv.DictReader(f) if r["model_id"] in MODELS and r["num_gpus"] == "1"]
-    times, energies, power = (collections.defaultdict(list) for _ in range(3))
+    times, energies = collections.defaultdict(list), judging.Energies()
     for r in rows:
         name, per_image, passes = MODELS[r["model_id"]]
         device, batch = DEVICES[r["gpu_model"]], int(float(r["batch_size"]))
@@ -60,18 +64,16 @@ def main():
         joules = float(r["energy_per_image_joules"] or r["energy_per_video_joules"]) * batch / runs
         said = judging.predicted(args.perfc, args.models / f"{name}.pt2", "--batch", str(batch * per_image), "--device",
                                  device, "--dtype", "bf16", "--stack", args.stack)
-        low, high = said["energy_j_interval"]
-        for key in ((name, device), *([("all but it", device)] if name != MASKED else [])):
+        keys = [(name, device), *([("all but it", device)] if name != MASKED else [])]
+        for key in keys:
             times[key].append(judging.beside(said, ms))
-            energies[key].append((said["energy_j"] / joules, low <= joules <= high))
-            power[key].append((judging.power_in(said, ms) / (joules / ms * 1e3), False))
+        watts, said_w = energies.add(keys, said, ms, joules)
         if args.cells:
             print(f"{name:15} {device:9} batch {batch:3} {ms:9.1f} ms a pass, perfc {said['latency_ms']:9.1f}, device "
-                  f"{said['device_ms']:9.1f}; {joules / ms * 1e3:5.0f} W, perfc {judging.power_in(said, ms):5.0f}")
-    for what, found in (("time", times), ("energy", energies),
-                        ("power in the time that the run took (the last column says nothing)", power)):
-        print(f"\n{what}\n")
-        judging.print_table(["model", "device"], sorted(found.items(), key=lambda x: (x[0][0].startswith("all"), x[0])))
+                  f"{said['device_ms']:9.1f}; {watts:5.0f} W, perfc {said_w:5.0f}")
+    print("\ntime\n")
+    judging.print_table(["model", "device"], sorted(times.items(), key=all_last))
+    energies.print(["model", "device"], all_last)
 
 
 if __name__ == "__main__":

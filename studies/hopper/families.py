@@ -6,7 +6,6 @@
 Where perfc and the profile have as many kernels of a family in a cell, they are paired in order. MODELS: the folder of
 `python -m perfc.export` (README.md). A kernel's time counts with the gap behind it (profiles.GAP_US).
 """
-import argparse
 import collections
 import pathlib
 import statistics
@@ -73,9 +72,7 @@ def pairs(args):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    judge.add_arguments(p)
-    args = p.parse_args()
+    args = judge.arguments(__doc__, cells=False)
     found, alone = pairs(args)
     print("| family | dtype | layout | kernels | measured ms | perfc ÷ measured, sum | MAPE |")
     print("|---|---|---|---|---|---|---|")

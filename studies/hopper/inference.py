@@ -2,38 +2,25 @@
 beside what ships."""
 import functools
 import json
-import math
 import pathlib
 import re
+import sys
 
 import numpy as np
 import scipy.optimize
 
-import fit
-import profiles
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-WHITEBOX = pathlib.Path(__file__).parents[2] / "whitebox"
+import fit  # noqa: E402
+import profiles  # noqa: E402
+import shipped  # noqa: E402
+
 SM_CLOCKS = profiles.SMS * profiles.CLOCK_MHZ  # in a µs
 BANDWIDTH = 0.88 * fit.BANDWIDTH / 1e6  # byte per µs that streams reach: "bandwidth" of data/devices.json
 LAUNCH_US = 2  # beside a kernel's work: "launch_us" there
 L2_BYTES = 60 * 2**20  # "l2_mib" there
 BYTES = {"float": 4, "c10::Half": 2, "c10::BFloat16": 2}
-
-
-def shipped():
-    """Constants of the headers by name: a number, or the numbers of its braces."""
-    text = "".join(header.read_text() for header in sorted((WHITEBOX / "constants").glob("*.h")))
-    text = re.sub(r"//.*|(?<=[{\s])\.\w+ = ", "", text)
-    number = r"[\d.]+(?:e-?\d+)?(?: \* [\d.]+)*"
-    out = {}
-    for name, alone, several in re.findall(
-            rf"\b(k[A-Z]\w*)(?: = ({number})(?=[,;])|\{{({number}(?:,\s*{number})*)\}})", text):
-        values = [math.prod(map(float, v.split("*"))) for v in (alone or several).split(",")]
-        out[name] = values[0] if alone else tuple(values)
-    return out
-
-
-SHIPPED = shipped()
+SHIPPED = shipped.constants()
 
 
 @functools.cache

@@ -36,18 +36,21 @@ def options(row):
     return [*asked, "--device", "h200"]
 
 
-def add_arguments(p):
+def arguments(description, cells=True, host=False):
+    """Of a study of labels; `cells`, `host`: whether it has these options."""
+    p = argparse.ArgumentParser(description=description.splitlines()[0])
     p.add_argument("--models", required=True)
     p.add_argument("--group", default="judge", choices=GROUPS)
     p.add_argument("--perfc", default="build/release/perfc")
+    if host:
+        p.add_argument("--host", help="as perfc's [the device's]")
+    if cells:
+        p.add_argument("--cells", action="store_true", help="print each")
+    return p.parse_args()
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add_arguments(p)
-    p.add_argument("--host", help="as perfc's [the device's]")
-    p.add_argument("--cells", action="store_true", help="print each")
-    args = p.parse_args()
+    args = arguments(__doc__, host=True)
     models = exported(args.models)
     device_ms = {cell: sum(r.us for r in kernels) / 1e3 for table in TABLES.get(args.group, ())
                  for cell, kernels in profiles.by_cell(table).items()}

@@ -1,8 +1,7 @@
 """Kernels of large transformers on a lent GPU, and what minutes at its power limit do to them: see README.md.
 
-    python3 measure.py OUT --parts host,large,sustained,diffusion,device --seconds 500
+    python3 measure.py OUT --parts large,sustained,diffusion --seconds 300
 """
-import contextlib
 import csv
 import pathlib
 import sys
@@ -33,6 +32,9 @@ WEIGHTS = ((3072, 3072), (12288, 3072), (3072, 12288), (21504, 3072), (3072, 153
            (1152, 4608), (1536, 1536), (6144, 1536), (2432, 2432), (9728, 2432), (5120, 5120), (13824, 5120),
            (5120, 13824), (8960, 1536))
 SERVED = ((4096, 4096), (6144, 4096), (28672, 4096), (4096, 14336), (128256, 4096))
+DIFFUSION = ("flux_dev", "sd35_medium", "pixart_sigma", "wan_1_3b", "hunyuan_dit", "sd35_large", "sana15_1_6b",
+             "cogvideox_2b")
+SECONDS = 5  # of a loop
 SHAPES = ((1, 4608, 3072), (2, 4096, 1152), (1, 32760, 1536), (2, 4429, 2432), (1, 4608, 12288))
 
 
@@ -92,18 +94,20 @@ class Windows:
         self.writer.writeheader()
         self.clock, self.backend = clock, backend
 
-    def run(self, what, step, seconds):
+    def run(self, what, step):
         backend, start = self.backend, time.perf_counter()
         try:
             step()
             once = max(backend.time_runs(step, 2)[-1], 0.01)
             count = max(1, min(2000, round(500 / once)))
-            while time.perf_counter() - start < seconds:
+            elapsed = 0
+            while elapsed < SECONDS:
                 before, at = self.clock.energy(), time.perf_counter()
                 runs = backend.time_runs(step, count)
                 now = self.clock.now()
                 joules, took = (self.clock.energy() or 0) - (before or 0), time.perf_counter() - at
-                self.writer.writerow({"what": what, "second": f"{time.perf_counter() - start:.2f}",
+                elapsed = time.perf_counter() - start
+                self.writer.writerow({"what": what, "second": f"{elapsed:.2f}",
                                       "ms": f"{sum(runs) / len(runs):.5f}", "clock_mhz": now.get("clock_mhz"),
                                       "power_w": f"{joules / took:.1f}", "throttle": now.get("throttle")})
             print(what, f"{sum(runs) / len(runs):.4f} ms", f"{joules / took:.0f} W", now, flush=True)
@@ -136,13 +140,13 @@ def loops(device):
     yield "gelu 8388608 bf16", lambda: F.gelu(small, approximate="tanh")
 
 
-def diffusion(out, backend, clock, profiler, names, seconds, left):
+def diffusion(out, backend, clock, profiler, only, left):
     """Whole denoising transformers with random weights: kernels of a pass by PyTorch's own choice of attention, and
-    seconds of passes by that and by FlashAttention-2."""
+    loops of passes by that and by FlashAttention-2. `left`: how many seconds there are."""
     import transformers_models
     windows = Windows(out / "sustained.tsv", clock, backend)
-    for name in names:
-        if left() < 2 * seconds + 8:
+    for name in DIFFUSION[:only]:
+        if left() < 2 * SECONDS + 8:
             print("no time for", name, flush=True)
             break
         try:
@@ -155,10 +159,9 @@ def diffusion(out, backend, clock, profiler, names, seconds, left):
         def step(model=model, inputs=inputs):
             model(*inputs)
         with torch.inference_mode():
-            windows.run(f"{name} default", step, seconds)
-            with contextlib.suppress(Exception), sdpa_kernel([BACKENDS["flash"], BACKENDS["efficient"],
-                                                              SDPBackend.MATH], set_priority=True):
-                windows.run(f"{name} flash", step, seconds)
+            windows.run(f"{name} default", step)
+            with sdpa_kernel([BACKENDS["flash"], BACKENDS["efficient"], SDPBackend.MATH], set_priority=True):
+                windows.run(f"{name} flash", step)
             try:
                 with profiler.session("diffusion"):
                     for _ in range(2):

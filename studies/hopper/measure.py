@@ -40,8 +40,6 @@ WITH_ENERGY = protocols.Protocol(warm_up=4, runs=10, seconds=0.9, attempts=1)
 STEPS = 2
 HOST = protocols.Protocol(warm_up=10, runs=30, seconds=0.3, attempts=3)
 CONVOLUTIONAL = ("timm", "torchvision")
-DIFFUSION = ("flux_dev", "sd35_medium", "pixart_sigma", "wan_1_3b", "hunyuan_dit", "sd35_large", "sana15_1_6b",
-             "cogvideox_2b")
 
 
 def say(*words):
@@ -218,8 +216,8 @@ def all_cells(target, number):
     return sorted(cells, key=lambda c: c.dtype in ("fp16", "bf16"))
 
 
-def device_cells(target, number):
-    """Of both, five: a device that nobody has measured."""
+def third_cells(target, number):
+    """Of both, five."""
     cells = cells_of(target, number) if target.startswith("models:") else all_cells(target, number)
     return [c for at, c in enumerate(cells) if len(cells) <= 5 or at % 2 == number % 2][:5]
 
@@ -368,7 +366,7 @@ def sessions(entries, seconds):
     fit, judge, strangers = (entries[name] for name in ("fit", "judge", "strangers"))
     return {
         "models": ([("fit", fit), ("judge", judge)], cells_of, True, seconds - 125),
-        "device": ([("judge-device", judge[:20]), ("strangers-device", strangers)], device_cells, False, seconds - 15),
+        "third": ([("judge-third", judge), ("strangers-third", strangers)], third_cells, False, seconds - 15),
         "alone": ([("judge", judge[20:])], cells_of, False, seconds - 15),
         "strangers": ([("strangers", strangers)], all_cells, False, 0.43 * seconds),
         "training": ([("judge-training", judge)], training_cells, False, 0.6 * seconds),
@@ -418,14 +416,11 @@ def run_part(part, entries, backend, clock, args):
         run_host_bound(entries["fit"][:16], backend, clock, args.out, args.seconds / 2, args.only)
         gc.enable()
         return
-    if part == "operators":
+    single = {"operators": (operators.GROUPS, min(150, args.seconds / 3)), "large": (large.GROUPS, args.seconds)}
+    if part in single:
+        groups, until = single[part]
         profiler = Profiler(backend, args.out)
-        run_operators(operators.GROUPS, backend, profiler, min(150, args.seconds / 3), args.only)
-        profiler.finish()
-        return
-    if part == "large":
-        profiler = Profiler(backend, args.out)
-        run_operators(large.GROUPS, backend, profiler, args.seconds, args.only)
+        run_operators(groups, backend, profiler, until, args.only)
         profiler.finish()
         return
     if part == "sustained":
@@ -433,12 +428,12 @@ def run_part(part, entries, backend, clock, args):
         for name, step in itertools.islice(large.loops(backend.device), args.only):
             set_tf32(name.endswith("tf32"))
             with torch.inference_mode():
-                windows.run(name, step, 5)
+                windows.run(name, step)
         set_tf32(False)
         return
     if part == "diffusion":
         profiler = Profiler(backend, args.out)
-        large.diffusion(args.out, backend, clock, profiler, DIFFUSION[:args.only], 5,
+        large.diffusion(args.out, backend, clock, profiler, args.only,
                         lambda: args.seconds - (time.monotonic() - START))
         profiler.finish()
         return

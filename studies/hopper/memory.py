@@ -9,7 +9,6 @@ of cuBLAS and cuBLASLt that a model before had used were still there (stack.json
 which the weights were converted while peaks were counted, inference after a step, whose gradients were there, and the
 group judge-alone, in whose process some 130 MiB of another model stayed.
 """
-import argparse
 import collections
 import pathlib
 import statistics
@@ -41,10 +40,7 @@ def error(ratios):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    judge.add_arguments(p)
-    p.add_argument("--cells", action="store_true", help="print each")
-    args = p.parse_args()
+    args = judge.arguments(__doc__)
     models = judge.exported(args.models)
     reserved, in_use, inside = (collections.defaultdict(list) for _ in range(3))
     for row in clean(profiles.labels(args.group)):

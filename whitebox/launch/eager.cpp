@@ -111,13 +111,12 @@ class EagerPlanner {
     constexpr std::size_t kMostDims = 4;
     const Type& result = of_.g.type({id, 0});
     if (!def(of_.config.runtime).autocast || !result.ranked() || result.rank() <= kMostDims) return false;
-    const double clocks = of_.widths.is_half(id) ? constants::kIndexedClocks16 : constants::kIndexedClocks32;
     OpId what = n.op;  // the first says whose the copies behind it are
     for (const ValueId v : n.operands) {
       const double elements = v ? of_.elements(v) : 0;
       if (elements == 0) continue;
       Kernel copy = moved(id, {std::exchange(what, op("copy")), elements, 2 * of_.widths.bytes_read(v, n)});
-      limit(clocks * elements, copy);
+      limit(indexed_clocks(of_.widths.is_half(id)) * elements, copy);
       launch(id, HostCall::Inner, std::move(copy));
     }
     return true;

@@ -64,7 +64,7 @@ double elementwise_clocks(const PlannedGraph& of, NodeId id, bool half) {
   if (widens(of, id)) return constants::kWideningClocks * elements_of(of, id);
   const Operands o = operands_of(of, id);
   const double each = o.mixed()   ? o.indexed ? constants::kMixedIndexedClocks : constants::kMixedClocks
-                      : o.indexed ? half ? constants::kIndexedClocks16 : constants::kIndexedClocks32
+                      : o.indexed ? indexed_clocks(half)
                       : half && n.is(op("nn.gelu")) ? constants::kGeluClocks16
                                                     : 0;
   return each * elements_of(of, id);
@@ -194,11 +194,13 @@ double element_clocks(const PlannedGraph& of, NodeId id) {
   return 0;
 }
 
+double indexed_clocks(bool half) { return half ? constants::kIndexedClocks16 : constants::kIndexedClocks32; }
+
 double copy_clocks(const PlannedGraph& of, ValueId v, bool half) {
   const Type& t = of.g.type(v);
   const Strides& strides = of.layout.strides[v.node];
   if (!t.is_static() || strides.size() != t.rank() || t.rank() == 0 || is_contiguous(t.shape(), strides)) return 0;
-  return (half ? constants::kIndexedClocks16 : constants::kIndexedClocks32) * of.elements(v);
+  return indexed_clocks(half) * of.elements(v);
 }
 
 bool turns_rows(const PlannedGraph& of, ValueId v) {

@@ -14,7 +14,10 @@ double element_clocks(const PlannedGraph&, NodeId);
 /// µs of a reduction that threads wait for, however much an SM could do meanwhile; 0: it is none.
 double reduction_us(const PlannedGraph&, NodeId);
 
-/// The same of a copy in row-major order of a value that lies otherwise.
+/// Clocks of an SM per element of a kernel that counts indices.
+double indexed_clocks(bool half);
+
+/// As element_clocks(), of a copy in row-major order of a value that lies otherwise.
 double copy_clocks(const PlannedGraph&, ValueId, bool half);
 
 /// Whether such a copy turns rows to columns.
