@@ -26,7 +26,7 @@ struct Job {
 };
 
 /// A model at one batch: its reports, or none where the text of its graph was written.
-Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Request& request, Diagnostics& diags) {
+Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, Request request, Diagnostics& diags) {
   if (job.emit.of_reports)
     return reports_at(file, job.devices, *job.predictor, request, job.emit, job.o, job.batches.size(), diags);
   const auto graph = file.at(request, diags);

@@ -4,7 +4,7 @@
 
 namespace perfc {
 
-Result<Version> predict_version(ModelFile& file, const Request& request, const std::vector<Device>& devices,
+Result<Version> predict_version(ModelFile& file, Request request, const std::vector<Device>& devices,
                                 const Predictor& predictor, Diagnostics& diags) {
   auto graph = file.at(request, diags);
   if (!graph) return Failure{};

@@ -6,6 +6,6 @@
 namespace perfc {
 
 /// The file at the request's batch, with the largest batch of each device.
-Result<Version> predict_version(ModelFile&, const Request&, const std::vector<Device>&, const Predictor&, Diagnostics&);
+Result<Version> predict_version(ModelFile&, Request, const std::vector<Device>&, const Predictor&, Diagnostics&);
 
 }  // namespace perfc

@@ -24,6 +24,14 @@ inline constexpr std::string_view kPlugin = "plugin";
 /// Marks a pool whose windows are those of an adaptive pool and differ in size: the window that it says is the largest.
 inline constexpr std::string_view kUneven = "uneven";
 
+/// Says of a convolution or dense layer that an exporter folded the batch norm behind it into its weights and its bias:
+/// `kNormAlone`, or `kNormAndBias` where it had a bias of its own before. Eager execution launches the norm.
+inline constexpr std::string_view kFoldedNorm = "folded_norm", kNormAlone = "batch_norm",
+                                  kNormAndBias = "bias batch_norm";
+
+/// Marks a convolution whose padding was an operator of its own before an exporter folded it in.
+inline constexpr std::string_view kFoldedPad = "folded_pad";
+
 /// The attributes with one of these marks.
 inline Attrs with_mark(Attrs attrs, std::string_view mark) {
   attrs.set(mark, std::int64_t{1});

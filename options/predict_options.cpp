@@ -258,7 +258,8 @@ void add_execution_options(Command& c, PredictOptions& o) {
   c.option(
       "--dtype", o.dtype,
       "fp32, tf32, amp, fp16, bf16, int8, fp8 or default, what the runtime does untouched (PyTorch: float32, TF32 in "
-      "convolutions; ONNX Runtime, TensorRT: TF32) [amp; fp16 where there is no AMP]");
+      "convolutions; ONNX Runtime, TensorRT: TF32; all: a model in 16 bits as it is) [the model's where it is in 16 "
+      "bits, else amp, or fp16 where there is no AMP]");
   c.option("--runtime", o.runtime,
            "What runs the model: pytorch, torch-compile, cuda-graph (of PyTorch eager), onnxruntime (CUDA), "
            "onnxruntime-cpu, tensorrt or tensorrt-8 (before 8.6) [pytorch]");
@@ -278,7 +279,9 @@ void add_execution_options(Command& c, PredictOptions& o) {
            "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]")
       .that_names(Names::FileOrEntry);
   c.option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
-  c.option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode, for inference [auto]");
+  c.option("--fold-batch-norm", o.fold,
+           "on: batch-norms are part of the convolutions before them; off: they run, also those that an exporter "
+           "folded; auto: on in compiled mode, for inference [auto]");
 }
 
 void add_run_options(Command& c, PredictOptions& o) {
@@ -345,6 +348,7 @@ Result<Request> to_request(const PredictOptions& o, Batches taken, Diagnostics& 
       !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"}, usage) || !set_execution(o, r.exec, usage)) {
     return Failure{};
   }
+  r.dtype_from = o.dtype.empty() || o.dtype == "default" ? DtypeFrom::Runtime : DtypeFrom::Options;
   r.import.signature = o.signature;
   r.opaque = o.opaque == "warn" ? OpaquePolicy::Warn : OpaquePolicy::Refuse;
   if (o.fold != "auto") r.fold_batch_norm = o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No;

@@ -206,6 +206,26 @@ bool rolled(const MatchGraph& g, const Match& m, Attrs& attrs) {
   return true;
 }
 
+/// Only an exporter writes a factor that a program does not, and as a vector of one element.
+bool addcmul(const MatchGraph& g, const Match& m, Attrs&) {
+  const Type& value = g.type(m["value"]);
+  return value.ranked() && value.rank() == 1 && all_are(g, m["value"], 1);
+}
+
+bool variance(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const Node& squares = g.node(m["squares"]);
+  const auto ints = [&](ValueId v) {
+    const Data* data = v ? g.graph.data(v) : nullptr;
+    return data ? data->known_ints() : std::nullopt;
+  };
+  const auto axes = ints(m["axes"]);
+  if (!axes || axes != ints(m["axes2"])) return false;
+  if (m["count"] && !(g.is_scalar(m["count"]) && g.is_scalar(m["left"]))) return false;
+  attrs.set("correction", m["count"] ? g.scalar_or(m["count"], 1) - g.scalar_or(m["left"], 0) : 0.0);
+  attrs.set("keepdims", squares.attrs.int_or("keepdims", 1));
+  return true;
+}
+
 using enum SpeltBy;
 
 constexpr DecomposedOp kDecomposed[] = {
@@ -343,9 +363,19 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.relu", "x", plain, SIZE_MAX, Exporters, "{maximum(%x, 0) | maximum(0, %x)}"},
     // What exporters write for operators that ONNX has no name for. Those which programs rather write themselves, as
     // √(x² + y²) or a · σ(b), are left as they are: PyTorch runs the parts.
-    {"mod", "x y", plain, SIZE_MAX, Exporters, "subtract(%x, multiply(floor(divide(%x, %y)), %y))"},
-    {"not_equal", "x y", plain, SIZE_MAX, Exporters, "logical_not(equal(%x, %y))"},
-    {"logaddexp", "x y", plain, SIZE_MAX, Exporters, "log(add(exp(%x), exp(%y)))"},
+    {"mod", "a b", plain, SIZE_MAX, Exporters, "subtract(%a, multiply(floor(divide(%a, %b)), %b))"},
+    {"not_equal", "a b", plain, SIZE_MAX, Exporters, "logical_not(equal(%a, %b))"},
+    {"logaddexp", "a b", plain, SIZE_MAX, Exporters, "log(add(exp(%a), exp(%b)))"},
+    // torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py, symbolic_helper.py
+    {"addcmul", "c a b", addcmul, SIZE_MAX, Exporters, "add(%c, multiply(multiply(%a, %b), %value))"},
+    {"variance", "data axes", variance, SIZE_MAX, Exporters, R"(
+        %centred = subtract(%data, mean(%data, %axes))
+        %squares = mean(multiply(%centred, %centred), %axes2)
+        divide(multiply(%squares, %count), %left))"},
+    {"variance", "data axes", variance, SIZE_MAX, Exporters, R"(
+        %centred = subtract(%data, mean(%data, %axes))
+        %squares = mean(multiply(%centred, %centred), %axes2)
+        {%squares})"},
     {"roll", "x", rolled, SIZE_MAX, Exporters, "take(%x, mod(add(arange(%start, %stop, 1), %shift), %extent))"},
     {"frac", "x", plain, SIZE_MAX, Exporters, "subtract(%x, multiply(sign(%x), floor(abs(%x))))"},
     {"trunc", "x", plain, SIZE_MAX, Exporters, "multiply(sign(%x), floor(abs(%x)))"},

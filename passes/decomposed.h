@@ -52,7 +52,7 @@ enum class Recognise : std::uint8_t {
 /// do not, and sets the attributes of the new call.
 struct DecomposedOp {
   std::string_view op;
-  std::string_view operands;  ///< names of the pattern, space-separated
+  std::string_view operands;  ///< names of the pattern, space-separated; what is called x has the result's type
   bool (*accept)(const MatchGraph&, const Match&, Attrs&);
   std::size_t vectors_from;
   SpeltBy spelt_by;

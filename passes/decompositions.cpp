@@ -7,9 +7,9 @@
 namespace perfc::passes {
 namespace {
 
-/// A match must not change what users of the root see. Operators of two operands have the type of their rule.
-bool keeps_type(const MatchGraph& g, const DecomposedOp& row, NodeId root, const Match& match) {
-  return row.operands == "x y" || g.graph.type({root, 0}) == g.type(match["x"]);
+/// A match must not change what users of the root see. Operators without an x have the type of their rule.
+bool keeps_type(const MatchGraph& g, NodeId root, const Match& match) {
+  return !match["x"] || g.graph.type({root, 0}) == g.type(match["x"]);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
       if (what == Recognise::Operators && row->op->spelt_by == SpeltBy::Programs) continue;
       Match match;
       Attrs attrs;
-      if (!row->pattern.match(g, id, match) || !keeps_type(g, *row->op, id, match)) continue;
+      if (!row->pattern.match(g, id, match) || !keeps_type(g, id, match)) continue;
       if (!row->op->accept(g, match, attrs)) continue;
       Recognised r{.op = *find_op(row->op->op),
                    .attrs = std::move(attrs),

@@ -40,7 +40,8 @@ struct PassOptions {
   WrittenBy written_by = WrittenBy::Exporter;
   /// `fold-constants`, `eliminate-identity`: what a program launches stays.
   ExecMode mode = ExecMode::Compiled;
-  /// `rebatch`, `fold-constants`, `recognise-patterns`, `recognise-operators`, `fold-batch-norm`.
+  /// `rebatch`, `fold-constants`, `recognise-patterns`, `recognise-operators`, `fold-batch-norm`,
+  /// `restore-folded`.
   Contents contents = Contents::Types;
 };
 

@@ -17,6 +17,8 @@ constexpr PassDef kPasses[] = {
     {"simplify-control-flow", "inlines the branch of an `if` whose condition is known", passes::simplify_control_flow},
     {"fold-quantisation", "computes in floats what is quantised, and marks what of it is in 8 bits",
      passes::fold_quantisation},
+    {"restore-folded", "takes batch-norms and pads out of convolutions again that an exporter folded into them",
+     passes::restore_folded},
     {"eliminate-identity", "removes operators that return their operand", passes::eliminate_identity},
     {"common-subexpressions", "computes equal calls once", passes::common_subexpressions},
     {"unflatten-products", "writes products over merged leading dims as products over those dims",
@@ -45,13 +47,13 @@ std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold, Fol
     names.emplace_back("fold-quantisation");
     names.emplace_back("eliminate-dead");
   }
+  const bool folds = fold == FoldBatchNorm::Yes || (fold == FoldBatchNorm::AsExecuted && compiled);
+  if (!compiled || !folds) names.emplace_back("restore-folded");
   names.emplace_back("eliminate-identity");
   names.emplace_back("unflatten-products");
   names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");
   if (!compiled) names.emplace_back("drop-trivial-masks");
-  if (fold == FoldBatchNorm::Yes || (fold == FoldBatchNorm::AsExecuted && compiled)) {
-    names.emplace_back("fold-batch-norm");
-  }
+  if (folds) names.emplace_back("fold-batch-norm");
   if (compiled) names.emplace_back("common-subexpressions");
   names.emplace_back(compiled ? "filter-operators" : "merge-views");
   return names;

@@ -46,6 +46,7 @@ Result<Graph> recognise_patterns(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> recognise_operators(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> drop_trivial_masks(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> fold_batch_norm(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> restore_folded(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> fold_quantisation(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> common_subexpressions(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> eliminate_dead(Graph, const PassOptions&, Diagnostics&);

@@ -29,7 +29,7 @@ bool asks_which_host(const Report& r) {
 }
 
 /// Predicts a request that differs in the options named, for these reports' devices.
-void try_out(const std::string& options, const Request& changed, std::int64_t batch, ModelFile& file,
+void try_out(const std::string& options, Request changed, std::int64_t batch, ModelFile& file,
              const Predictor& predictor, const std::vector<Report*>& reports) {
   Diagnostics unsaid;
   const auto graph = file.at(changed, unsaid);
@@ -74,7 +74,7 @@ void add_alternatives(std::vector<Report>& reports, ModelFile& file, const Predi
   }
 }
 
-void add_hosts(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor, const Request& request) {
+void add_hosts(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor, Request request) {
   if (std::ranges::none_of(reports, [](const Report& r) { return asks_which_host(r); })) return;
   Diagnostics unsaid;
   const auto graph = file.at(request, unsaid);

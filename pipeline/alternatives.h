@@ -12,7 +12,7 @@ namespace perfc {
 void add_alternatives(std::vector<Report>&, ModelFile&, const Predictor&, const Request&);
 
 /// Fills in `Report::hosts` of the reports that the host bounds.
-void add_hosts(std::vector<Report>&, ModelFile&, const Predictor&, const Request&);
+void add_hosts(std::vector<Report>&, ModelFile&, const Predictor&, Request);
 
 /// Fills in `Report::runtimes`: inference on every other runtime, in its layout, of AMP in float16 where there is no
 /// autocast. What cannot be predicted is left out.

@@ -47,7 +47,7 @@ void add_other_batches(std::vector<Report>& reports, std::size_t nodes, ModelFil
       for (Report& r : reports) r.batches.push_back(figures(r));
       continue;
     }
-    const Request other = at_batch(request, batch);
+    Request other = at_batch(request, batch);
     Diagnostics unsaid;
     const auto graph = file.at(other, unsaid);
     if (!graph) continue;
@@ -90,7 +90,7 @@ std::vector<std::int64_t> batches_around(std::int64_t batch, std::size_t nodes) 
   return out;
 }
 
-Status add_details(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor, const Request& request,
+Status add_details(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor, Request request,
                    Diagnostics& diags) {
   if (reports.empty()) return ok();
   auto graph = file.at(request, diags);

@@ -17,6 +17,6 @@ std::vector<std::int64_t> batches_around(std::int64_t batch, std::size_t nodes);
 /// Fills in `Report::details`, `Report::batches` and `Report::devices` of reports on the file at the request's batch.
 /// Other batches that the model cannot be had at, and devices that its runtime does not run on, are left out. Other
 /// devices have the host and the stack that the request names, or else their own.
-Status add_details(std::vector<Report>&, ModelFile&, const Predictor&, const Request&, Diagnostics&);
+Status add_details(std::vector<Report>&, ModelFile&, const Predictor&, Request, Diagnostics&);
 
 }  // namespace perfc

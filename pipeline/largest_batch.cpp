@@ -8,8 +8,9 @@ const std::optional<NeedsOnDevices>& LargestBatch::needs_of(std::int64_t batch) 
   const auto [at, unasked] = needs_.try_emplace(batch);
   if (!unasked) return at->second;
   Diagnostics unsaid;
-  const auto graph = file_.at(at_batch(request_, batch), unsaid);
-  if (graph) at->second.emplace(*graph, request_.exec);
+  Request there = at_batch(request_, batch);
+  const auto graph = file_.at(there, unsaid);
+  if (graph) at->second.emplace(*graph, there.exec);
   return at->second;
 }
 

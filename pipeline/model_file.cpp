@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "whitebox/launch/widths.h"
+
 namespace perfc {
 namespace {
 
@@ -38,6 +40,14 @@ FoldBatchNorm folds_batch_norm(const Request& r) {
   return decided || r.exec.task == Task::Infer ? r.fold_batch_norm : FoldBatchNorm::No;
 }
 
+void take_precision_of(const Graph& graph, Request& request) {
+  if (request.dtype_from != DtypeFrom::Runtime || def(request.exec.runtime).mlas) return;
+  const auto own = half_precision_of(graph);
+  if (!own) return;
+  request.exec.precision = *own;
+  request.dtype_from = DtypeFrom::File;
+}
+
 }  // namespace
 
 Result<ModelFile> ModelFile::open(const Request& request, Diagnostics& diags) {
@@ -46,10 +56,11 @@ Result<ModelFile> ModelFile::open(const Request& request, Diagnostics& diags) {
   return ModelFile(std::move(*source), diags.file());
 }
 
-Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
+Result<Graph> ModelFile::at(Request& request, Diagnostics& diags) {
   diags.in_file(name_);
   auto graph = import(request.batch.value_or(1), request.import, diags);
   if (!graph || !require_bound(*graph, diags)) return Failure{};
+  take_precision_of(*graph, request);
   const PassOptions options{.batch = request.batch.value_or(0),
                             .batch_axes = request.import.batch_axes,
                             .trip_counts = request.trip_counts,
@@ -84,7 +95,7 @@ Result<Graph> ModelFile::import(std::int64_t open_batch, const ImportOptions& op
   return imported_->graph;
 }
 
-Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
+Result<Graph> load_graph(Request request, Diagnostics& diags) {
   auto file = ModelFile::open(request, diags);
   return file ? file->at(request, diags) : Failure{};
 }

@@ -17,8 +17,9 @@ class ModelFile {
 
   /// The graph that predictors see (`load_graph`), at the request's batch and in its execution mode. Requests differ in
   /// these and in the dims that they bind; what they say of other shapes stays what it was at `open`. A file that fixes
-  /// its shapes is imported once, whatever the number of batches.
-  Result<Graph> at(const Request&, Diagnostics&);
+  /// its shapes is imported once, whatever the number of batches. A precision that is the runtime's becomes the file's
+  /// where its parameters have 16 bits.
+  Result<Graph> at(Request&, Diagnostics&);
 
  private:
   ModelFile(Source source, std::string name) : name_(std::move(name)), source_(std::move(source)) {}

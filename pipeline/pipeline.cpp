@@ -177,6 +177,7 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
     const Device& device = devices[d];
     Report r{.model = request.model,
              .exec = request.exec,
+             .dtype_from = request.dtype_from,
              .device = device,
              .features = features,
              .prediction = std::move(predictions[d]),

@@ -14,6 +14,13 @@
 
 namespace perfc {
 
+/// Who says in which precision a model runs.
+enum class DtypeFrom {
+  Options,  ///< --dtype
+  Runtime,  ///< the runtime's own, which a file in 16 bits runs in its own width instead: none, or --dtype default
+  File      ///< such a file
+};
+
 struct Request {
   std::string model;                  ///< path, or "-"
   std::optional<std::int64_t> batch;  ///< empty: the file's, or 1 where it is open
@@ -21,6 +28,7 @@ struct Request {
   /// `--trip-count`: name of a loop, "" for all → its rounds.
   std::vector<std::pair<std::string, std::int64_t>> trip_counts;
   ExecConfig exec;
+  DtypeFrom dtype_from = DtypeFrom::Options;
   std::vector<std::string> devices;  ///< names; at least one
   std::string device_file;           ///< extra devices, may be empty
   std::string host;                  ///< name of a host, or a file of one; empty: each device's own
@@ -64,6 +72,7 @@ struct ModelDetails;
 struct Report {
   std::string model;
   ExecConfig exec;
+  DtypeFrom dtype_from = DtypeFrom::Options;
   Device device;
   StaticFeatures features;
   Prediction prediction;
@@ -145,7 +154,7 @@ struct BoundShares {
 BoundShares bound_shares(const Report&);
 
 /// Imports and runs the default pipeline; the graph that predictors see.
-Result<Graph> load_graph(const Request&, Diagnostics&);
+Result<Graph> load_graph(Request, Diagnostics&);
 StaticFeatures static_features(const Graph&, const Request&);
 /// Samples of a run: what was asked for, else what binds a dim that is named for them, else what the inputs hold.
 std::int64_t samples_of(const Graph&, const Request&);

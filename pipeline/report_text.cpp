@@ -13,6 +13,7 @@ constexpr std::size_t kMostDynamic = 5;  ///< nodes whose dims data decides that
 std::string heading(const Report& r) {
   std::string precision(name(r.exec.precision));
   if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
+  if (r.dtype_from == DtypeFrom::File) precision += " (the model's)";
   const RuntimeDef& runtime = def(r.exec.runtime);
   return fmt::format("{} · batch {} · {} · {}, {}{}{} · {}", r.model, r.features.batch, r.device.title, runtime.title,
                      precision, runtime.own_layout ? "" : fmt::format(" {}", name(r.exec.layout)),

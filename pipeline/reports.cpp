@@ -9,7 +9,7 @@
 namespace perfc {
 
 Result<std::vector<Report>> full_reports(ModelFile& file, const std::vector<Device>& devices,
-                                         const Predictor& predictor, const Request& request, Alternatives alternatives,
+                                         const Predictor& predictor, Request request, Alternatives alternatives,
                                          Diagnostics& diags) {
   const auto graph = file.at(request, diags);
   if (!graph) return Failure{};
@@ -26,7 +26,7 @@ Result<std::vector<Report>> full_reports(ModelFile& file, const std::vector<Devi
 }
 
 Result<std::vector<Report>> figures_only(ModelFile& file, const std::vector<Device>& devices,
-                                         const Predictor& predictor, const Request& request, Diagnostics& diags) {
+                                         const Predictor& predictor, Request request, Diagnostics& diags) {
   const auto graph = file.at(request, diags);
   if (!graph) return Failure{};
   const auto model = predictor.prepare(*graph, request.exec, diags);
@@ -34,8 +34,11 @@ Result<std::vector<Report>> figures_only(ModelFile& file, const std::vector<Devi
   std::vector<Prediction> predictions = (*model)->on_each(devices);
   std::vector<Report> reports;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    Report r{
-        .model = request.model, .exec = request.exec, .device = devices[d], .prediction = std::move(predictions[d])};
+    Report r{.model = request.model,
+             .exec = request.exec,
+             .dtype_from = request.dtype_from,
+             .device = devices[d],
+             .prediction = std::move(predictions[d])};
     r.features.batch = samples_of(*graph, request);
     r.prediction.ops.clear();
     reports.push_back(std::move(r));

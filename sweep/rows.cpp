@@ -17,24 +17,24 @@ std::string first_error(const Diagnostics& diags) {
   return "cannot be predicted";
 }
 
-std::string key_text(const SweepKey& k, std::optional<std::int64_t> batch) {
+std::string key_text(const SweepKey& k, std::optional<std::int64_t> batch, Precision precision) {
   return fmt::format("{},{},{},{},{}", csv_field(k.model.name), batch ? fmt::to_string(*batch) : "",
-                     csv_field(k.device.name), name(k.run.exec.precision), def(k.run.exec.runtime).name);
+                     csv_field(k.device.name), name(precision), def(k.run.exec.runtime).name);
 }
 
 std::string failed_row(const SweepKey& k, const std::string& error) {
   constexpr std::size_t kOfKey = 5;
   const std::string without_figures(kSweepColumns - kOfKey, ',');
-  return fmt::format("{}{}{}\n", key_text(k, k.batch), without_figures, csv_field(error));
+  return fmt::format("{}{}{}\n", key_text(k, k.batch, k.run.exec.precision), without_figures, csv_field(error));
 }
 
 /// `warnings`: on the model, beside those on the device.
 std::string row(const SweepKey& k, const Report& r, std::size_t warnings) {
   const Prediction& p = r.prediction;
   return fmt::format("{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},\n",
-                     key_text(k, r.features.batch), p.latency_ms, p.latency_lo_ms, p.latency_hi_ms, p.device_ms,
-                     p.host_ms, p.memory.total_mib(), p.energy_j, p.power_w, r.fits(), csv_field(p.predictor),
-                     warnings + p.warnings.size());
+                     key_text(k, r.features.batch, r.exec.precision), p.latency_ms, p.latency_lo_ms, p.latency_hi_ms,
+                     p.device_ms, p.host_ms, p.memory.total_mib(), p.energy_j, p.power_w, r.fits(),
+                     csv_field(p.predictor), warnings + p.warnings.size());
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ Result<std::string> sweep_settings(const PredictOptions& o, const SweepPlan& pla
   SettingsJson batches = SettingsJson::array(), runs = batches, devices = batches, models = batches;
   for (const auto& b : plan.batches) batches.push_back(b ? SettingsJson(*b) : SettingsJson(nullptr));
   for (const Request& r : plan.runs)
-    runs.push_back(fmt::format("{} {}", def(r.exec.runtime).name, name(r.exec.precision)));
+    runs.push_back(fmt::format("{} {}{}", def(r.exec.runtime).name, name(r.exec.precision),
+                               r.dtype_from == DtypeFrom::Runtime ? " or the model's 16 bits" : ""));
   for (const Device& d : plan.devices) devices.push_back(d.name);
   for (const SweepModel& m : plan.models) models.push_back(model_json(m));
   const SettingsJson out{{"schema", kSweepSchema},

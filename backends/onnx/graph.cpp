@@ -4,9 +4,36 @@
 #include <algorithm>
 
 #include "backends/onnx/rows.h"
+#include "ir/eager_marks.h"
 #include "ir/support/text.h"
 
 namespace perfc::backends {
+namespace {
+
+/// The rules of onnxscript's rewriter that folded what a call's marks say.
+std::string folding_rules(const Attrs& marks) {
+  std::string out;
+  if (marks.has(kFoldedPad)) out += "FuseConvPad";
+  if (marks.has(kFoldedNorm)) out += fmt::format("{}FuseBatchNormIntoConv", out.empty() ? "" : ", ");
+  return out;
+}
+
+/// Field 9 of a node, metadata_props, which the messages of libonnx 1.12 do not have.
+void add_metadata(std::string_view key, const std::string& value, pb::NodeProto& n) {
+  constexpr char kTag = 9 << 3 | 2;
+  pb::StringStringEntryProto entry;
+  entry.set_key(std::string(key));
+  entry.set_value(value);
+  const std::string bytes = entry.SerializeAsString();
+  std::string field{kTag};
+  for (std::size_t length = bytes.size();; length >>= 7) {
+    field += static_cast<char>(length < 0x80 ? length : (length & 0x7f) | 0x80);
+    if (length < 0x80) break;
+  }
+  n.MergeFromString(field + bytes);
+}
+
+}  // namespace
 
 const Type& CallWriter::type(std::size_t i) const {
   static const Type none;
@@ -47,7 +74,10 @@ std::string CallWriter::value(std::string_view op, Names inputs, const Attrs& at
 }
 
 Status CallWriter::finish(std::string_view op, Names inputs, const Attrs& attributes) {
-  return add(op, std::move(inputs), results, attributes);
+  if (!add(op, std::move(inputs), results, attributes)) return Failure{};
+  if (const std::string rules = folding_rules(attrs); !rules.empty())
+    add_metadata("pkg.onnxscript.rewriter.rule_name", rules, last());
+  return ok();
 }
 
 namespace {

@@ -32,10 +32,16 @@ bool has_reader(int fd) {
   return ::poll(&pipe, 1, 0) < 0 || !(pipe.revents & POLLERR);
 }
 
+/// Whether a row may have this dtype: a file in 16 bits runs in its own width where the runtime's was asked for.
+bool is_dtype_of(std::string_view dtype, const Request& run) {
+  return dtype == name(run.exec.precision) ||
+         (run.dtype_from == DtypeFrom::Runtime && (dtype == name(Precision::Fp16) || dtype == name(Precision::Bf16)));
+}
+
 bool is_of(const std::vector<std::string>& fields, const SweepKey& key) {
   return fields.size() == kSweepColumns && fields[0] == key.model.name &&
          (!key.batch || fields[1] == fmt::to_string(*key.batch)) && fields[2] == key.device.name &&
-         fields[3] == name(key.run.exec.precision) && fields[4] == def(key.run.exec.runtime).name;
+         is_dtype_of(fields[3], key.run) && fields[4] == def(key.run.exec.runtime).name;
 }
 
 /// The line at `at`, which is moved behind it; empty: a torn one.

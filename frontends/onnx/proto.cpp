@@ -299,13 +299,15 @@ std::string_view NodeView::module() const {
 
 namespace {
 
-/// Of a node's metadata what is read (torch/onnx/_internal/exporter/_core.py).
-bool take_metadata(Bytes entry, std::string_view& scopes, Damage& damage) {
+/// Of a node's metadata what is read (torch/onnx/_internal/exporter/_core.py; onnxscript's
+/// rewriter/_rewrite_rule.py).
+bool take_metadata(Bytes entry, NodeView& n, Damage& damage) {
   std::string_view key, value;
   const bool good = walk(entry, damage, "StringStringEntryProto", [&](const Field& f) {
     return f.number == 1 ? take(f, key) : f.number == 2 ? take(f, value) : true;
   });
-  if (good && key == "pkg.torch.onnx.name_scopes") scopes = value;
+  if (good && key == "pkg.torch.onnx.name_scopes") n.scopes = value;
+  if (good && key == "pkg.onnxscript.rewriter.rule_name") n.rules = value;
   return good;
 }
 
@@ -332,7 +334,7 @@ std::optional<NodeView> decode_node(Bytes bytes, Damage& damage) {
         return take(f, n.overload);
       case 9: {
         Bytes entry;
-        return take(f, entry) && take_metadata(entry, n.scopes, damage);
+        return take(f, entry) && take_metadata(entry, n, damage);
       }
       case proto_text::kPlaceField: {
         const SourceLoc loc = proto_text::place_from_field(f.value);

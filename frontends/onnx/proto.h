@@ -65,6 +65,7 @@ struct AttrView {
 
 struct NodeView {
   std::string_view name, op_type, domain, overload;
+  std::string_view rules;   ///< of onnxscript's rewriter that made the node: "FuseBatchNormIntoConv, …"
   std::string_view scopes;  ///< torch.onnx's list of the modules whose code the node is: "['', 'fc1', 'linear']"
   std::vector<std::string_view> inputs, outputs;
   std::vector<AttrView> attributes;

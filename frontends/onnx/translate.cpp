@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "frontends/onnx/importer.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::onnx {
 namespace {
@@ -31,8 +32,50 @@ OpId by_rank(const NodeContext& c, const OpFamily& family) {
   return family.with_dims(std::min<std::size_t>(spatial, 3));
 }
 
-Values conv(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.conv?d"))); }
-Values conv_transpose(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.conv?d_transpose"))); }
+/// "onnx::Conv_193", as PyTorch's older exporter calls what it computes when it folds constants.
+bool is_folded(std::string_view name) {
+  constexpr std::string_view kFolded = "onnx::Conv_";
+  if (!name.starts_with(kFolded) || name.size() == kFolded.size()) return false;
+  name.remove_prefix(kFolded.size());
+  return std::ranges::all_of(name, [](char ch) { return ch >= '0' && ch <= '9'; });
+}
+
+/// "conv.bias" of "conv.weight", as a layer of PyTorch calls its parameters.
+bool is_bias_of(std::string_view bias, std::string_view kernel) {
+  constexpr std::string_view kKernel = "weight", kBias = "bias";
+  if (!kernel.ends_with(kKernel) || !bias.ends_with(kBias)) return false;
+  kernel.remove_suffix(kKernel.size());
+  bias.remove_suffix(kBias.size());
+  return kernel == bias;
+}
+
+/// Notes what an exporter folded into the node: a pad, and a batch norm that is in its weights. PyTorch's older
+/// exporter names kernel and bias anew then (torch/csrc/jit/passes/onnx/eval_peephole.cpp). The newer one's rewriter
+/// leaves its rules; the bias keeps its name where there was one before. A bias of zeros, as before training, is
+/// dropped, and equal ones become one of them (onnxscript, rewriter/rules/common/_fuse_batchnorm.py,
+/// _fuse_pad_into_conv.py, _remove_optional_bias.py).
+void note_folded(NodeContext& c) {
+  const auto& names = c.node.inputs;
+  const auto is_by_rule = [&](std::string_view rule) { return c.node.rules.find(rule) != std::string_view::npos; };
+  if (is_by_rule("FuseConvPad")) c.attrs = with_mark(std::move(c.attrs), kFoldedPad);
+  if (is_by_rule("FuseBatchNormInto")) {
+    const bool had_bias = names.size() == 3 && is_bias_of(names[2], names[1]);
+    c.attrs.set(kFoldedNorm, std::string(had_bias ? kNormAndBias : kNormAlone));
+  } else if (names.size() == 3 && is_folded(names[1]) && is_folded(names[2])) {
+    c.attrs.set(kFoldedNorm, std::string(kNormAlone));
+  }
+}
+
+Values conv(Importer&, NodeContext& c) {
+  note_folded(c);
+  return map_to(c, by_rank(c, family("nn.conv?d")));
+}
+
+Values conv_transpose(Importer&, NodeContext& c) {
+  note_folded(c);
+  return map_to(c, by_rank(c, family("nn.conv?d_transpose")));
+}
+
 Values max_pool(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.max_pool?d"))); }
 Values avg_pool(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.avg_pool?d"))); }
 
@@ -133,6 +176,7 @@ Values gemm(Importer&, NodeContext& c) {
   if (c.has(0) && c.type(0).is_tensor() && c.type(0).ranked() && c.type(0).rank() != 2) {
     return c.error(fmt::format("A must have rank 2, got {}", to_string(c.type(0))));
   }
+  note_folded(c);
   return map_to(c, op("nn.dense"));
 }
 

@@ -25,6 +25,7 @@ from support import MPI_ENVIRONMENT, as_ranks, skip_part  # noqa: E402
 PERFC = str(pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build/release/perfc").resolve())
 MPI = pathlib.Path(PERFC).with_name("perfc-mpi")
 RESNET = ROOT / "examples/resnet50.onnx"
+HALF = ROOT / "tests/golden/report/half.pir"  # runs in its own 16 bits
 DEVICES = ["a100-40gb", "h100-sxm", "l4", "t4"]
 FIGURES = {"latency_ms": ("latency_ms", ), "latency_lo_ms": ("latency_ms_interval", 0),
            "latency_hi_ms": ("latency_ms_interval", 1), "device_ms": ("device_ms", ), "host_ms": ("host_ms", ),
@@ -212,6 +213,7 @@ class Sweep(unittest.TestCase):
     def test_torn_anywhere(self):
         self.copies(1)
         (self.models / "bad.onnx").write_bytes(RESNET.read_bytes()[:20000])
+        shutil.copy(HALF, self.models)
         command = ("sweep", self.models, "--device", "l4,t4", "-o", self.out)
         self.assertEqual(perfc(*command)[0], 1)
         expected = self.out.read_bytes()
@@ -237,7 +239,9 @@ class Sweep(unittest.TestCase):
         self.assertEqual(perfc(*command)[0], 0)
         expected = self.out.read_bytes()
         self.refused(*command, "--layout", "nhwc", says="'layout' was \"\", now it is \"nhwc\"")
-        self.refused(*command, "--dtype", "fp16", says="'runtime and dtype' was [\"pytorch amp\"]")
+        self.refused(*command, "--dtype", "fp16",
+                     says="'runtime and dtype' was [\"pytorch amp or the model's 16 bits\"]")
+        self.refused(*command, "--dtype", "amp", says="'runtime and dtype' was")
         self.refused(*command, "--dim", "x=1", says="'dim' was []")
         self.refused(*command[:3], "8", *command[4:], says="'batch' was [1], now it is [8]")
         self.refused(*command[:5], "t4", *command[6:], says="'device' was [\"l4\"]")

@@ -6,7 +6,7 @@ usage: forms_test.py [--all] [--update]
 Forms: ONNX by the legacy and by the dynamo exporter, TorchScript JSON, .pt2; of timm (../shared/graphs,
 batch 32) and of the whole models of ../shared/frameworks (their own batch). Without --all every eighth architecture.
 Predicted by the whitebox and by the built-in networks, in compiled mode and in eager mode with batch-norms
-folded. Held to:
+folded; by the whitebox also in eager mode as it is, where what exporters folded is taken out again. Held to:
 - with --all, within 2 % of TorchScript for 95 % of timm's architectures in compiled mode and 90 % in eager mode, where
   small copies that an exporter adds or drops count, at the 2 µs that a kernel takes at least;
 - every other pair stands in forms_explained.tsv with the reason, and no row there is idle. The networks
@@ -38,6 +38,7 @@ EAGER = ["--mode", "eager", "--fold-batch-norm", "on"]
 SETTINGS = {f"{predictor}, {mode}": ["--predictor", predictor, *options]
             for predictor in ("whitebox", "default")
             for mode, options in (("compiled", ["--mode", "compiled"]), ("eager, folded", EAGER))}
+SETTINGS["whitebox, eager"] = ["--predictor", "whitebox", "--mode", "eager"]
 SHARE = {setting: 0.95 if setting.endswith("compiled") else 0.90 for setting in SETTINGS}
 BATCH_NORM, BIAS = "nn.batch_norm", "nn.bias_add"
 UNFOLDED = 24           # architectures that the comparison without folding takes
@@ -146,7 +147,6 @@ def batch_norms(forms) -> list[str]:
     paths = [p for p in (files[REFERENCE] for files in forms.values()) if "aten::batch_norm" in p.read_text()
             ][:UNFOLDED]
     plain, folded = predict(paths, *options, "off"), predict(paths, *options, "on")
-    paths = [p for p in paths if plain[str(p)]["device_ms"] > folded[str(p)]["device_ms"]]
     problems = []
     for path in map(str, paths):
         more_ms = plain[path]["device_ms"] - folded[path]["device_ms"]

@@ -12,19 +12,19 @@ double element_bytes(const Type& t, bool half) {
   return half && is_float(t.dtype()) && t.dtype() != DType::Float64 ? std::min(own, 2.0) : own;
 }
 
-namespace {
-
-/// Whether most of a graph's parameters have 16 bits: it was exported as it runs.
-bool is_half_already(const Graph& g) {
-  double half = 0, full = 0;
+std::optional<Precision> half_precision_of(const Graph& g) {
+  double full = 0, float16 = 0, other = 0;
   for (const Node& n : g.nodes()) {
     if (n.kind != NodeKind::Constant) continue;
     const Type& t = n.results[0].type;
     if (!t.is_tensor() || !t.is_static() || !is_float(t.dtype())) continue;
-    (bits(t.dtype()) <= 16 ? half : full) += static_cast<double>(*t.elements());
+    (bits(t.dtype()) > 16 ? full : t.dtype() == DType::Float16 ? float16 : other) += static_cast<double>(*t.elements());
   }
-  return half > full;
+  if (float16 + other <= full) return std::nullopt;
+  return float16 > other ? Precision::Fp16 : Precision::Bf16;
 }
+
+namespace {
 
 bool is_float32(const Node& n) {
   const Type* t = n.results.empty() ? nullptr : &n.results[0].type;
@@ -34,7 +34,7 @@ bool is_float32(const Node& n) {
 }  // namespace
 
 Widths::Widths(const Graph& g, const ExecConfig& config) : g_(g), config_(config), eight_(eight_bits(g, config)) {
-  const bool all_half = float_bytes(config.precision) == 2, own = all_half && is_half_already(g);
+  const bool all_half = float_bytes(config.precision) == 2, own = all_half && half_precision_of(g);
   half_.resize(g.size());
   for (NodeId id = 0; id < g.size(); ++id) half_[id] = all_half && !(own && is_float32(g.node(id)));
   if (config.precision == Precision::Amp) choose_under_amp();

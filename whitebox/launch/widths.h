@@ -1,6 +1,7 @@
 #pragma once
 /// In how many bits values are kept and read under a precision; under AMP by autocast's lists; 8 by those products that
 /// multiply so (whitebox/launch/eight_bits.h), under int8 16 elsewhere.
+#include <optional>
 #include <vector>
 
 #include "whitebox/launch/eight_bits.h"
@@ -9,6 +10,8 @@ namespace perfc {
 
 /// Bytes per element of a type, or of its 16-bit copy.
 double element_bytes(const Type&, bool half);
+/// fp16 or bf16 where most of a graph's floating parameters have 16 bits or fewer: it was exported as it runs.
+std::optional<Precision> half_precision_of(const Graph&);
 
 class Widths {
  public:

@@ -67,14 +67,10 @@ module @IrToHlo.9 attributes {mhlo.is_dynamic = false} {
 //   %6 = nn.dense(%4, %5) : Tensor[(2, 3, 8), float32] @"%8";
 //   %7 = nn.bias_add(%6, %1, axis=2) : Tensor[(2, 3, 8), float32] @"%10";
 //   %8 = const[0, 2] : Tensor[(2,), int64];
-//   %9 = mean(%arg2, %8, keepdims=1) : Tensor[(1, 3, 1), float32] @"%y";
-//   %10 = subtract(%arg2, %9) : Tensor[(2, 3, 4), float32] @"%y";
-//   %11 = multiply(%10, %10) : Tensor[(2, 3, 4), float32] @"%y";
-//   %12 = const[0, 2] : Tensor[(2,), int64];
-//   %13 = mean(%11, %12, keepdims=1) : Tensor[(1, 3, 1), float32] @"%y";
-//   %14 = const[0, 2] : Tensor[(2,), int64];
-//   %15 = squeeze(%13, %14) : Tensor[(3,), float32];
-//   (%7, %15)
+//   %9 = variance(%arg2, %8, correction=0.0, keepdims=1) : Tensor[(1, 3, 1), float32] @"%y";
+//   %10 = const[0, 2] : Tensor[(2,), int64];
+//   %11 = squeeze(%9, %10) : Tensor[(3,), float32];
+//   (%7, %11)
 // }
 // ---- stderr
 // ---- exit 0
