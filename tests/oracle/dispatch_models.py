@@ -1,4 +1,4 @@
-"""150 whole models with random weights, for dispatch.py: built from configurations, nothing is downloaded.
+"""240 whole models with random weights, for dispatch.py: built from configurations, nothing is downloaded.
 
 MODELS: name → function that gives (module, example inputs). timm and torchvision at their own image sizes,
 batch 2; transformers with two layers and narrow ones, batch 2, since what counts is which calls are made.
@@ -12,13 +12,15 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from dispatch_libraries import LIBRARIES
+
 try:
     import torchvision  # noqa: F401
 except RuntimeError:  # its compiled operators do not load with this torch, so that nothing declares them
     for _op in ("nms", "qnms"):
         torch.library.define(f"torchvision::{_op}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
-MODELS = {}
+MODELS = dict(LIBRARIES)
 
 
 def build(name):

@@ -25,8 +25,9 @@ std::vector<Convolution> convolutions(const Graph& g) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || def(n.op).category != Category::Convolution || n.operands.size() < 2) continue;
     const Type& w = g.type(n.operands[1]);
-    const auto axes = kernel_axes(g, n);
+    auto axes = kernel_axes(g, n);
     if (!axes || !w.is_static() || axes->spatial.empty()) continue;
+    if (is_transposed_convolution(n.op)) std::swap(axes->outer, axes->channel);  // it looks at dims 0 and 1
     const auto extent = [&](std::size_t axis) { return static_cast<double>(w.shape()[axis].value()); };
     const double outer = extent(axes->outer), inner = extent(axes->channel);
     out.push_back({.id = id,

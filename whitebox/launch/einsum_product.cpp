@@ -28,9 +28,16 @@ std::optional<EinsumProduct> einsum_product(const Graph& g, const Node& n) {
     if (left != right) out.swapped = left;
   }
   for (const auto& [label, extent] : out.equation.extent) {
-    if (std::ranges::find(out.equation.output, label) == out.equation.output.end()) out.summed.push_back(label);
+    const bool summed = std::ranges::find(out.equation.output, label) == out.equation.output.end();
+    if (summed && !extent.is(1)) out.summed.push_back(label);
   }
   return out;
+}
+
+bool is_einsum_without_sum(const Graph& g, const Node& n) {
+  if (!n.is(op("einsum"))) return false;
+  const auto product = einsum_product(g, n);
+  return product && product->summed.empty();
 }
 
 }  // namespace perfc

@@ -16,7 +16,7 @@ struct Node;
 struct EinsumProduct {
   rules::Einsum equation;
   std::vector<int> both, left, right;  ///< labels of the result, in its order
-  std::vector<int> summed;             ///< none: no product, but a multiplication
+  std::vector<int> summed;             ///< over more than one element; none: no product, but a multiplication
   bool swapped = false;                ///< the second is the left factor: the last of rows and columns is the first's
 
   const std::vector<int>& rows() const { return swapped ? right : left; }
@@ -25,5 +25,7 @@ struct EinsumProduct {
 
 /// Nothing for other numbers of operands, types that are not static, and equations that contradict them.
 std::optional<EinsumProduct> einsum_product(const Graph&, const Node&);
+/// Whether a call is an einsum of two operands that sums nothing: torch.einsum multiplies them element by element.
+bool is_einsum_without_sum(const Graph&, const Node&);
 
 }  // namespace perfc

@@ -13,14 +13,9 @@ namespace {
 
 double extent(const Type& t, std::size_t axis) { return static_cast<double>(t.shape()[axis].value()); }
 
-/// Of the result channels of a convolution in its weight.
-std::size_t output_axis(const Node& n, const TensorAxes& axes) {
-  return is_transposed_convolution(n.op) ? axes.channel : axes.outer;
-}
-
 /// Result channels of one of a convolution's groups.
 double group_outputs(const Node& n, const Type& weight, const TensorAxes& axes, double groups) {
-  return is_transposed_convolution(n.op) ? extent(weight, axes.channel) : extent(weight, axes.outer) / groups;
+  return extent(weight, axes.outer) / (is_transposed_convolution(n.op) ? 1 : groups);
 }
 
 /// Of the planes of a 2-D convolution's result.
@@ -113,7 +108,7 @@ Extents extents_of(const Graph& g, NodeId id, double macs) {
   const bool convolves = def(n.op).category == Category::Convolution && n.operands.size() > 1;
   if (convolves) return convolution_extents(g, n, elements, macs, e);
   if (elements <= 0) return e;
-  if (uses_matrix_unit(n.op)) {
+  if (uses_matrix_unit(n.op) && !is_einsum_without_sum(g, n)) {
     e = product_extents(g, n, result, elements, macs, e);
     const auto grouped = n.is(op("nn.grouped_matmul")) ? grouped_rows(CostContext(g, id)) : std::nullopt;
     return grouped ? grouped_extents(*grouped, e) : e;
@@ -150,7 +145,7 @@ double row_alignment(const Type& t) {
 double channel_alignment(const Graph& g, const Node& n) {
   const Type& w = g.type(n.operands[1]);
   const auto axes = kernel_axes(g, n);
-  return w.is_static() && axes && w.shape()[output_axis(n, *axes)].value() % 8 == 0 ? 1 : 0.5;
+  return w.is_static() && axes && w.shape()[axes->outer].value() % 8 == 0 ? 1 : 0.5;
 }
 
 ConvolutionGroup convolution_group(const Graph& g, const Node& n, double window, bool channels_last) {
@@ -160,7 +155,7 @@ ConvolutionGroup convolution_group(const Graph& g, const Node& n, double window,
   if (!w.is_static() || w.rank() < 3 || !axes) return out;
   const auto groups = static_cast<double>(n.attrs.int_or("groups", 1));
   out.outputs = group_outputs(n, w, *axes, groups);
-  out.inputs = is_transposed_convolution(n.op) ? extent(w, axes->outer) / groups : extent(w, axes->channel);
+  out.inputs = extent(w, axes->channel) / (is_transposed_convolution(n.op) ? groups : 1);
   return out;
 }
 

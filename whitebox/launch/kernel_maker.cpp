@@ -9,6 +9,7 @@
 #include "whitebox/constants/recurrences.h"
 #include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/depthwise_blocks.h"
+#include "whitebox/launch/einsum_product.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
 
@@ -80,7 +81,10 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
   k.extents = extents_of(of_.g, id, cost.macs);
   k.placement.wide_index = wide_index(of_.g, n);
   if (k.placement.wide_index) k.limits.slowdown = index_slowdown(n, of_.config.mode);
-  if (n.is(op("nn.causal_conv"))) {
+  if (is_einsum_without_sum(of_.g, n)) {
+    k.ops.back() = op("multiply");
+    k.work = {.flops = cost.macs};
+  } else if (n.is(op("nn.causal_conv"))) {
     k.limits.byte_clocks = constants::kCausalByteClocks;
   } else if (c == Category::Convolution && n.operands.size() > 1) {
     be_convolution(id, k);

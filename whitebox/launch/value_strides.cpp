@@ -176,7 +176,8 @@ class ValueStrides {
     if (is_elementwise(n) || d.moves == Moves::Copies) return of_elementwise(n, to);
     if (n.is(op("nn.batch_norm")) && to.rank() == 3) return written_elementwise({x}, x.extents);
     if (d.category == Category::Attention) return of_attention(id, n, to);
-    if (d.category == Category::Convolution) return in_order(convolves_last(n, x), to);
+    if (d.category == Category::Convolution)
+      return convolves_last(n, x) ? channels_innermost(extents_of_shape(to)) : row_major(to);
     if (const auto product = product_operands(g_, n, of_)) return product->result;
     const bool last = d.runs.format == MemoryFormat::Preserved && to.rank() == x.extents.size() &&
                       suggests_channels_last(x.extents, x.strides);
@@ -188,10 +189,11 @@ class ValueStrides {
   }
 
   /// A convolution's order is its data's or its weights' (aten/src/ATen/native/ConvUtils.h,
-  /// cudnn_conv_suggest_memory_format); weights that are computed are dense, whatever was asked for.
+  /// cudnn_conv_suggest_memory_format); weights that are computed are dense, whatever was asked for, and so are those
+  /// of volumes, which torch.channels_last leaves alone.
   bool convolves_last(const Node& n, const Read& x) const {
     const bool stored = n.operands.size() > 1 && n.operands[1] && g_.node(n.operands[1]).kind != NodeKind::Call;
-    return (last_ && stored) || suggests_channels_last(x.extents, x.strides);
+    return (last_ && stored && x.extents.size() == 4) || suggests_channels_last(x.extents, x.strides);
   }
 
   Strides of_elementwise(const Node& n, const Type& to) const {

@@ -42,7 +42,7 @@ bool reads_points(const Windows& w, const Node& n) {
 /// Tensor cores' kernels want channels last: of what lies otherwise cuDNN makes copies, and of the result
 /// (studies/hopper: nchwToNhwcKernel, nhwcToNchwKernel). Depthwise kernels take either.
 double copies(const Windows& w, bool channels_last, const ConvolutionBytes& bytes) {
-  const bool depthwise = w.groups > 1 && w.extent(w.axes.channel) == 1;
+  const bool depthwise = w.groups > 1 && std::min(w.extent(w.axes.channel), w.extent(w.axes.outer)) == 1;
   return channels_last || depthwise ? 0 : bytes.data + bytes.weight + bytes.result;
 }
 
