@@ -40,6 +40,7 @@ FoldBatchNorm folds_batch_norm(const Request& r) {
   return decided || r.exec.task == Task::Infer ? r.fold_batch_norm : FoldBatchNorm::No;
 }
 
+/// Makes a runtime's precision that of a file in 16 bits; ONNX Runtime's kernels on CPUs compute in float32.
 void take_precision_of(const Graph& graph, Request& request) {
   if (request.dtype_from != DtypeFrom::Runtime || def(request.exec.runtime).mlas) return;
   const auto own = half_precision_of(graph);
