@@ -37,9 +37,10 @@ class Restorer {
  private:
   Status restore(NodeId id) {
     const Node& n = graph_.node(id);
-    const bool pad = n.kind == NodeKind::Call && has_folded_pad(n) && axes_of(n);
-    const bool norm = n.kind == NodeKind::Call && has_folded_norm(n) && channels_of(n);
-    if (!pad && !norm) return rewriter_.copy(id);
+    const bool call = n.kind == NodeKind::Call;
+    const auto padded = call && has_folded_pad(n) ? padded_axes(n) : std::nullopt;
+    const bool norm = call && has_folded_norm(n) && channels_of(n);
+    if (!padded && !norm) return rewriter_.copy(id);
     CallSpec product{.op = n.op,
                      .operands = rewriter_.operands(id),
                      .attrs = n.attrs,
@@ -48,7 +49,7 @@ class Restorer {
                      .loc = n.loc};
     product.attrs.erase(kFoldedNorm);
     product.attrs.erase(kFoldedPad);
-    if (pad && !pad_before(n, product)) return Failure{};
+    if (padded && !pad_before(n, *padded, product)) return Failure{};
     if (norm && n.attrs.string_or(kFoldedNorm, "") == kNormAlone && product.operands.size() > 2)
       product.operands.resize(2);
     auto value = rewriter_.builder().value(std::move(product));
@@ -58,15 +59,15 @@ class Restorer {
     return ok();
   }
 
-  std::optional<TensorAxes> axes_of(const Node& n) const {
+  /// Of the data, where its padding has an entry for either end of each.
+  std::optional<TensorAxes> padded_axes(const Node& n) const {
     const Type& data = graph_.type(n.operands[0]);
     const auto axes = data.ranked() && data.rank() > 2 ? data_axes(n.attrs, data.rank()) : std::nullopt;
     return axes && axes->spatial.size() * 2 == n.attrs.ints_or_empty("padding").size() ? axes : std::nullopt;
   }
 
-  Status pad_before(const Node& n, CallSpec& product) {
+  Status pad_before(const Node& n, const TensorAxes& axes, CallSpec& product) {
     GraphBuilder& b = rewriter_.builder();
-    const TensorAxes axes = *axes_of(n);
     const Type& data = graph_.type(n.operands[0]);
     const std::vector<std::int64_t> padding = n.attrs.ints_or_empty("padding");
     std::vector<std::int64_t> pads(2 * data.rank(), 0);  // in front of each dim, then behind each

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/onnx/rows.h"
+#include "frontends/common/wire.h"
 #include "ir/eager_marks.h"
 #include "ir/support/text.h"
 
@@ -20,16 +21,13 @@ std::string folding_rules(const Attrs& marks) {
 
 /// Field 9 of a node, metadata_props, which the messages of libonnx 1.12 do not have.
 void add_metadata(std::string_view key, const std::string& value, pb::NodeProto& n) {
-  constexpr char kTag = 9 << 3 | 2;
   pb::StringStringEntryProto entry;
   entry.set_key(std::string(key));
   entry.set_value(value);
   const std::string bytes = entry.SerializeAsString();
-  std::string field{kTag};
-  for (std::size_t length = bytes.size();; length >>= 7) {
-    field += static_cast<char>(length < 0x80 ? length : (length & 0x7f) | 0x80);
-    if (length < 0x80) break;
-  }
+  std::string field;
+  wire::put_varint(field, 9 << 3 | static_cast<unsigned>(wire::WireType::Bytes));
+  wire::put_varint(field, bytes.size());
   n.MergeFromString(field + bytes);
 }
 

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "frontends/common/wire.h"
+
 namespace perfc::proto_text {
 namespace {
 
@@ -133,14 +135,6 @@ void unescape(std::string_view raw, std::string& out) {
   }
 }
 
-void put_varint(std::string& out, std::uint64_t v) {
-  while (v >= 0x80) {
-    out += static_cast<char>(v | 0x80);
-    v >>= 7;
-  }
-  out += static_cast<char>(v);
-}
-
 /// Lengths of messages are written when they close, into room left for them:
 /// five bytes, as varints may be padded.
 constexpr std::size_t kLengthBytes = 5;
@@ -228,7 +222,7 @@ class Transcoder {
   Failure fail(std::string message) { return fail(p_, std::move(message)); }
   Failure fail(const char* at, std::string message) { return diags_.error(place(at), {}, std::move(message)); }
 
-  void put_key(const Field& f, unsigned wire_type) { put_varint(out_, std::uint64_t{f.number} << 3 | wire_type); }
+  void put_key(const Field& f, unsigned wire_type) { wire::put_varint(out_, std::uint64_t{f.number} << 3 | wire_type); }
 
   Status field(std::vector<Open>& stack) {
     const char* start = p_;
@@ -289,8 +283,8 @@ class Transcoder {
       out_.append(kLengthBytes, '\0');
       if (open.message->located) {
         const SourceLoc loc = place(p_);
-        put_varint(out_, std::uint64_t{kPlaceField} << 3);
-        put_varint(out_, static_cast<std::uint64_t>(loc.line) << 20 | static_cast<std::uint64_t>(loc.column));
+        wire::put_varint(out_, std::uint64_t{kPlaceField} << 3);
+        wire::put_varint(out_, static_cast<std::uint64_t>(loc.line) << 20 | static_cast<std::uint64_t>(loc.column));
       }
     }
     ++p_;
@@ -327,14 +321,14 @@ class Transcoder {
         const auto v = integer(token);
         if (!v) return fail(start, fmt::format("field '{}': '{}' is not an integer", field->name, token));
         put_key(*field, 0);
-        put_varint(out_, *v);
+        wire::put_varint(out_, *v);
         return ok();
       }
       case Kind::Enum: {
         const auto v = enumerator(*field, token);
         if (!v) return fail(start, fmt::format("field '{}': unknown value '{}'", field->name, token));
         put_key(*field, 0);
-        put_varint(out_, *v);
+        wire::put_varint(out_, *v);
         return ok();
       }
       case Kind::Float:

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,15 @@ inline bool read_varint(const char*& p, const char* end, std::uint64_t& v) {
     if (!(byte & 0x80)) return true;
   }
   return false;
+}
+
+/// Appends one.
+inline void put_varint(std::string& out, std::uint64_t v) {
+  while (v >= 0x80) {
+    out += static_cast<char>(v | 0x80);
+    v >>= 7;
+  }
+  out += static_cast<char>(v);
 }
 
 /// Fields of so many bytes are stepped over, as weights are.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "whitebox/constants/elements.h"
+#include "whitebox/constants/kernels.h"
 #include "whitebox/constants/memory_bound.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
@@ -121,13 +122,13 @@ double blocks_of_parts(const PlannedGraph& of, NodeId id, bool rows) {
   return parts * std::min(std::ceil(largest / wide / constants::kConcatenatedBlock), constants::kConcatenatedBlocks);
 }
 
-/// Whether each part of a row is whole vectors of 16 bytes.
+/// Whether each part of a row is whole loads of vectors.
 bool are_vectors(const PlannedGraph& of, const Node& n) {
-  constexpr double kVectorBytes = 16;
   return std::ranges::all_of(n.operands, [&](ValueId v) {
     const Type& t = of.g.type(v);
     if (!t.is_static() || t.rank() == 0) return false;
-    return std::fmod(static_cast<double>(t.shape().back().value()) * of.widths.read_width(v, n), kVectorBytes) == 0;
+    const double row = static_cast<double>(t.shape().back().value()) * of.widths.read_width(v, n);
+    return std::fmod(row, constants::kVectorLoad) == 0;
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "whitebox/constants/kernels.h"
 #include "whitebox/constants/linear_attention.h"
 #include "whitebox/constants/memory_bound.h"
 #include "whitebox/constants/quantised_products.h"
@@ -52,14 +53,13 @@ bool stays_in_multiprocessors(const Type& weights) {
 /// Whether a gather along the first axis copies rows as vectorized_gather_kernel does (PyTorch 2.8 and later,
 /// aten/src/ATen/native/cuda/IndexKernelUtils.h, fast_gather_kernel_eligible): not the few of indexSelectSmallIndex.
 bool gathers_whole_rows(const PlannedGraph& of, const Node& n) {
-  constexpr double kLoad = 16;
   const bool pytorch = of.config.mode == ExecMode::Eager && def(of.config.runtime).autocast;
   if (!pytorch || !n.is(op("take")) || n.operands.size() < 2 || n.attrs.int_or("axis", 0) != 0) return false;
   const Type &table = of.g.type(n.operands[0]), &indices = of.g.type(n.operands[1]);
   if (!table.is_static() || !indices.is_static() || table.rank() < 2 || table.elements() == 0) return false;
   const double row = *table.elements() / static_cast<double>(table.shape()[0].value());
   return static_cast<double>(*indices.elements()) > constants::kSmallGatherRows &&
-         std::fmod(row * of.widths.read_width(n.operands[0], n), kLoad) == 0;
+         std::fmod(row * of.widths.read_width(n.operands[0], n), constants::kVectorLoad) == 0;
 }
 
 }  // namespace
