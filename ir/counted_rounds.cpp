@@ -7,6 +7,8 @@ namespace {
 
 enum class Tests { Params, NextValues };
 
+constexpr std::int64_t kExact = 1 << 24;  // integers up to this are exact in float32, too
+
 /// `Body`: the graph of a body, or the builder that makes it.
 template <class Body>
 class TripCount {
@@ -76,19 +78,30 @@ class TripCount {
     return std::nullopt;
   }
 
+  /// What a counter is held against. tf2onnx carries it from round to round and casts both to floating point.
+  std::optional<std::int64_t> limit(ValueId v) const {
+    if (const auto known = known_integer(b_, v)) return known;
+    v = source(v);
+    auto known = known_integer(b_, v);
+    for (const Carried& c : carried_) {
+      if (v == c.param && c.next && source(c.next) == c.param) known = c.start;
+    }
+    return known && *known >= -kExact && *known <= kExact ? known : std::nullopt;
+  }
+
   std::optional<std::int64_t> comparison(const Node& n) const {
     const HoldsFor holds = n.kind == NodeKind::Call ? def(n.op).holds : HoldsFor{};
     if (holds.less == holds.greater) return std::nullopt;
     // As `counter < limit`, by mirroring.
     const bool swapped = !counter(n.operands[0]).has_value();
     const auto c = counter(n.operands[swapped ? 1 : 0]);
-    const auto limit = known_integer(b_, n.operands[swapped ? 0 : 1]);
-    if (!c || !limit) return std::nullopt;
+    const auto last = limit(n.operands[swapped ? 0 : 1]);
+    if (!c || !last) return std::nullopt;
     const bool upwards = holds.less != swapped;
     if ((c->step > 0) != upwards) return std::nullopt;
     std::int64_t distance = 0;
-    if (upwards ? __builtin_sub_overflow(*limit, c->start, &distance)
-                : __builtin_sub_overflow(c->start, *limit, &distance)) {
+    if (upwards ? __builtin_sub_overflow(*last, c->start, &distance)
+                : __builtin_sub_overflow(c->start, *last, &distance)) {
       return std::nullopt;
     }
     if (holds.equal && __builtin_add_overflow(distance, 1, &distance)) return std::nullopt;

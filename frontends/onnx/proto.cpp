@@ -446,6 +446,11 @@ std::optional<ValueInfoView> decode_value_info(Bytes bytes, Damage& damage) {
 
 namespace {
 
+/// Whether a `dim_param` is a dim's own: Paddle2ONNX writes `?` for each that it does not know, others `None` or `-1`.
+bool is_name(Bytes name) {
+  return !name.empty() && name.size() <= 512 && name != "?" && name != "None" && name != "-1";
+}
+
 std::optional<Type> decode_tensor_type(Bytes bytes, bool sparse, Damage& damage) {
   std::int64_t element = 0;
   bool ranked = false;
@@ -465,9 +470,7 @@ std::optional<Type> decode_tensor_type(Bytes bytes, bool sparse, Damage& damage)
           if (e.as_int() < -1) return false;
           if (e.as_int() >= 0) dim = Dim(e.as_int());
         }
-        if (e.number == 2 && e.type == WireType::Bytes && !e.bytes.empty() && e.bytes.size() <= 512) {
-          dim = Dim::symbol(e.bytes);
-        }
+        if (e.number == 2 && e.type == WireType::Bytes && is_name(e.bytes)) dim = Dim::symbol(e.bytes);
         return true;
       });
       shape.push_back(dim);

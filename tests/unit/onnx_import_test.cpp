@@ -80,6 +80,17 @@ TEST(OnnxImport, OpenBatchLeavesSequenceLengthsAlone) {
   EXPECT_EQ(result_type(m), "Tensor[(seq_len, 3), float32]");
 }
 
+TEST(OnnxImport, PlaceholdersAreNotOneDim) {  // Paddle2ONNX names every dim that it does not know `?`
+  ImportOptions options;
+  options.open_batch = 4;
+  for (const char* none : {"?", "None", "-1"}) {
+    const auto m = import_text("graph { node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
+                                   value("input", "x", {none, "3", none, none}) + value("output", "y", {none}) + "}",
+                               options);
+    EXPECT_EQ(result_type(m), "Tensor[(4, 3, x.2, x.3), float32]");
+  }
+}
+
 TEST(OnnxImport, ShapeOptionBindsSymbolsAndChecksNames) {
   ImportOptions options;
   options.shapes = {{"x", {2, 5}}};

@@ -219,6 +219,23 @@ TEST(Loop, ItsOwnCounterSaysHowOftenItRuns) {
   EXPECT_EQ(stacked(omitted(), yes, tensor({}, DType::Int64)), "Tensor[(?,), int64]");
 }
 
+TEST(Loop, ACarriedLimitIsComparedInFloatingPoint) {  // as tf2onnx writes a loop of TensorFlow
+  const Body count = [](GraphBuilder& b, const Values& p) -> Values {
+    const Attrs real{{"to", Attr(std::string("float32"))}};
+    const ValueId next = add(b, op("add"), {p[2], b.constant(int64_scalar(1))});
+    const Values sides{add(b, op("cast"), {next}, real), add(b, op("cast"), {p[3]}, real)};
+    return {add(b, op("less"), sides), next, p[3], next};
+  };
+  const auto stacked = [&](Arg limit) {
+    return types_or_error(
+               flow(op("loop"), {omitted(), scalar(1, DType::Bool), scalar(0), std::move(limit)}, {}, {count}, 3))
+        .back();
+  };
+  EXPECT_EQ(stacked(scalar(7)), "Tensor[(7,), int64]");
+  EXPECT_EQ(stacked(scalar((1 << 24) + 1)), "Tensor[(?,), int64]");  // which float32 rounds
+  EXPECT_EQ(stacked(tensor({}, DType::Int64)), "Tensor[(?,), int64]");
+}
+
 // ---- scan
 
 const Body kSum = [](GraphBuilder& b, const Values& p) -> Values {
