@@ -52,9 +52,11 @@ enum class WrittenBy : std::uint8_t {
   Decomposed,  ///< a PyTorch program, of whose operators some are written out as several
   Exporter,    ///< an exporter, which writes out operators that its format has no name for, and leaves out others
   Framework,   ///< another framework: PyTorch would call an operator where that one computes its parts
+  Converter,   ///< an exporter of another framework's models: both
   Lowered      ///< the same, in a format without any calls of libraries: attention too is written out in every file
 };
 constexpr bool is_pytorch(WrittenBy who) { return who == WrittenBy::Program || who == WrittenBy::Decomposed; }
+constexpr bool is_exported(WrittenBy who) { return who == WrittenBy::Exporter || who == WrittenBy::Converter; }
 
 /// A result's type, and its contents as far as propagation knows them.
 struct ResultInfo {

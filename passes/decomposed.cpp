@@ -62,10 +62,9 @@ bool layer_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   const auto mean_axes = kept_axes(g, m["mean"]);
   const auto variance_axes = kept_axes(g, m["variance"]);
   if (!mean_axes || mean_axes != variance_axes || !g.is_scalar(m["epsilon"])) return false;
-  if (!trailing(*mean_axes, g.type(m["x"]).rank()) || !covers(g, m["gamma"], m["x"], mean_axes->front()) ||
-      !covers(g, m["beta"], m["x"], mean_axes->front())) {
+  const auto covered = [&](ValueId v) { return covers(g, v, m["x"], mean_axes->front()); };
+  if (!trailing(*mean_axes, g.type(m["x"]).rank()) || !covered(m["gamma"]) || (m["beta"] && !covered(m["beta"])))
     return false;
-  }
   attrs.set("axis", mean_axes->front());
   attrs.set("epsilon", g.scalar_or(m["epsilon"], 1e-5));
   return true;
@@ -246,7 +245,7 @@ constexpr DecomposedOp kDecomposed[] = {
         %deviation = sqrt(add(%variance, %epsilon))
         %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
         %scale = multiply(%inverse, %gamma)
-        add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)))"
+        add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | multiply(negative(%mean), %scale))"
      R"( | add(multiply(negative(%mean), %scale), %beta)}))"},
     // flax: the variance is E[x²] − E[x]², bounded from below; equinox centres twice
     {"nn.layer_norm", "x gamma beta", layer_norm, 1, Exporters, R"(

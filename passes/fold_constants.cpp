@@ -45,7 +45,7 @@ std::vector<bool> launched_calls(const Graph& g, ExecMode mode) {
 /// By node: what becomes a weight of that type. Views alone cost nothing and stay; what repeats weights is the model's.
 std::vector<bool> joined_weights(const Graph& g, const PassOptions& options) {
   std::vector<bool> out(g.size(), false);
-  if (options.written_by != WrittenBy::Exporter || options.contents == Contents::Kept) return out;
+  if (!is_exported(options.written_by) || options.contents == Contents::Kept) return out;
   std::vector<double> sources(g.size(), 0);  ///< elements of the weights that it moves; 0: does something else
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
@@ -78,7 +78,7 @@ bool all_results_known(const Node& n) {
 }  // namespace
 
 Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostics& diags) {
-  const bool exported = options.written_by == WrittenBy::Exporter && options.contents == Contents::Types;
+  const bool exported = is_exported(options.written_by) && options.contents == Contents::Types;
   const bool nothing = !exported && !any_call(graph, [&](const Graph& g, NodeId id) {
     const Node& n = g.node(id);
     return all_results_known(n) || (is_layout(n, options) && g.node(n.operands[0]).kind == NodeKind::Constant);

@@ -382,6 +382,7 @@ Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagn
     case WrittenBy::Exporter:
       return recognise(std::move(graph), Recognise::Operators, options, diags);
     case WrittenBy::Framework:
+    case WrittenBy::Converter:
     case WrittenBy::Lowered:
       break;
   }

@@ -132,7 +132,7 @@ bool folds_quantisation(const RuntimeDef& r, WrittenBy writer) {
   return r.folds_quantisation && (r.keeps_eight_bits || writer != WrittenBy::Program);
 }
 
-bool unrolls_loops(const RuntimeDef& r, WrittenBy writer) { return r.unrolls_loops && writer == WrittenBy::Exporter; }
+bool unrolls_loops(const RuntimeDef& r, WrittenBy writer) { return r.unrolls_loops && is_exported(writer); }
 
 std::string_view name(RunsOn on) {
   switch (on) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include <algorithm>
 
 #include "ir/eager_marks.h"
@@ -146,6 +148,36 @@ Result<ValueId> Emitter::attention(Result<ValueId> q, Result<ValueId> k, Result<
   const Dim of_queries = heads(*q), of_keys = heads(*k);
   const bool grouped = of_queries.known() && of_keys.known() && of_queries != of_keys && !of_keys.is(1);
   return emit(grouped ? op("nn.attention") : op("nn.sdpa"), {q, k, v, mask}, std::move(attrs));
+}
+
+Result<ValueId> Emitter::erfc(Result<ValueId> x) const {
+  if (!x) return x;
+  const auto one_more = [&](Result<ValueId> positive) {
+    const auto e = emit(op("erf"), {positive});
+    return e ? emit(op("add"), {e, number_like(*e, 1)}) : e;
+  };
+  const Node& n = builder_->node(x->node);
+  if (n.is(op("negative"))) return one_more(n.operands[0]);
+  if (n.is(op("multiply")) && n.operands.size() == 2) {
+    const std::array factors{n.operands[0], n.operands[1]};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Data* d = builder_->data(factors[i]);
+      if (!d || !d->floats() || d->floats()->size() != 1 || d->floats()->front() >= 0) continue;
+      return one_more(emit(op("multiply"), {factors[1 - i], number_like(factors[i], -d->floats()->front())}));
+    }
+    // −y / √2 with the sign on the other factor.
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Node& factor = builder_->node(factors[i].node);
+      if (factor.is(op("negative"))) return one_more(emit(op("multiply"), {factor.operands[0], factors[1 - i]}));
+    }
+  }
+  return emit(op("erfc"), {x});
+}
+
+Result<ValueId> Emitter::complex(Result<ValueId> real, Result<ValueId> imaginary) const {
+  const auto last = rank(real);
+  if (!last || !imaginary) return Failure{};
+  return emit(op("as_complex"), {join({expand_dims(real, {*last}), expand_dims(imaginary, {*last})}, *last)});
 }
 
 Result<ValueId> Emitter::full(Result<ValueId> shape, double value, DType dtype, Attrs attrs) const {

@@ -89,6 +89,10 @@ class Emitter {
   /// `mask` may be an empty id.
   Result<ValueId> attention(Result<ValueId> q, Result<ValueId> k, Result<ValueId> v, Result<ValueId> mask,
                             Attrs attrs = {}) const;
+  /// 1 - erf; of a negated operand 1 + erf, as Keras writes the exact GELU.
+  Result<ValueId> erfc(Result<ValueId> x) const;
+  /// A complex number of each pair of real ones.
+  Result<ValueId> complex(Result<ValueId> real, Result<ValueId> imaginary) const;
   /// One number in every element.
   Result<ValueId> full(Result<ValueId> shape, double value, DType dtype, Attrs attrs = {}) const;
 

@@ -86,6 +86,9 @@ Status InputDims::apply(std::vector<ModelInput>& inputs, Diagnostics& diags) {
         shape[d] = Dim::symbol(symbol);
       }
     }
+    for (const Dim& d : shape) {
+      if (d.symbolic()) open_.emplace(d.symbol_name());
+    }
     input.type = with_shape(input.type, std::move(shape));
   }
   return fill(inputs, diags);

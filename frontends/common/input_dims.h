@@ -1,6 +1,7 @@
 #pragma once
 /// What the user says about shapes and contents, applied to the inputs of a model.
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ class InputDims {
   /// other values do not hold any more.
   bool overridden() const { return overridden_; }
 
+  /// Names of the inputs' dims that nothing bound.
+  const std::set<std::string>& open() const { return open_; }
+
  private:
   Status check_names(const std::vector<ModelInput>& inputs, Diagnostics&) const;
   Status check_batch_axes(const std::vector<ModelInput>& inputs, Diagnostics&) const;
@@ -50,6 +54,7 @@ class InputDims {
   const ImportOptions& options_;
   std::map<std::string, std::int64_t, std::less<>> values_;
   std::map<std::string, std::string> flags_;  ///< what bound a name, for messages
+  std::set<std::string> open_;
   bool overridden_ = false;
 };
 

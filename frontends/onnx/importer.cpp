@@ -22,6 +22,12 @@ std::string spell(std::string_view domain, std::string_view op_type) {
   return out += op_type;
 }
 
+/// Whether a producer converts models of other frameworks than PyTorch.
+bool is_converter(std::string_view producer) {
+  constexpr std::string_view kConverters[] = {"tf2onnx", "keras2onnx", "PaddlePaddle", "CNTK"};
+  return std::ranges::find(kConverters, producer) != std::end(kConverters);
+}
+
 std::string function_key(std::string_view domain, std::string_view name, std::string_view overload) {
   return fmt::format("{}\n{}\n{}", canonical_domain(domain), name, overload);
 }
@@ -135,7 +141,9 @@ Result<Graph> Importer::run() {
     if (results.empty()) return diags_->error("the graph has no outputs");
     diags_->warning("the graph declares no outputs; values that nothing uses stand in for them");
   }
-  return builder.finish(std::string(graph->name), std::move(results), std::move(names));
+  Graph out = builder.finish(std::string(graph->name), std::move(results), std::move(names));
+  if (is_converter(model->producer)) out.set_written_by(WrittenBy::Converter);
+  return out;
 }
 
 Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,

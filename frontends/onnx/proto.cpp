@@ -414,6 +414,8 @@ std::optional<ModelView> decode_model(Bytes bytes, Damage& damage) {
     switch (f.number) {
       case 1:
         return take(f, m.ir_version);
+      case 2:
+        return take(f, m.producer);
       case 7:
         if (f.type != WireType::Bytes) return false;
         m.graph = f.bytes;

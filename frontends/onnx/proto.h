@@ -98,6 +98,7 @@ struct FunctionView {
 
 struct ModelView {
   std::int64_t ir_version = 0;
+  std::string_view producer;
   std::vector<OpsetView> opsets;
   std::optional<Bytes> graph;
   std::vector<Bytes> functions;

@@ -86,6 +86,14 @@ Values nhwc_max_pool(Importer& importer, NodeContext& c) {
 }
 
 /// DFT-17 has the axis as an attribute that defaults to 1, DFT-20 as an operand.
+/// Of one spatial dim: PyTorch's kernel is that of a mean, and tf2onnx writes means of the last of three axes so.
+Values global_avg_pool(Importer&, NodeContext& c) {
+  const Type& x = c.type(0);
+  if (!x.is_tensor() || !x.ranked() || x.rank() != 3) return map_to(c, op("nn.adaptive_avg_pool2d"));
+  c.inputs.push_back(c.int_constant({2}));
+  return c.finish(op("mean"), std::move(c.inputs), {{"keepdims", std::int64_t{1}}});
+}
+
 Values dft(Importer&, NodeContext& c) {
   if (c.version < 20 && !c.attrs.has("axis")) c.attrs.set("axis", std::int64_t{1});
   return map_to(c, op("dft"));
@@ -226,6 +234,14 @@ Values roi_align(Importer&, NodeContext& c) {
   constexpr std::string_view kMode = "coordinate_transformation_mode";
   if (c.version < 16 && !c.attrs.has(kMode)) c.attrs.set(kMode, std::string("output_half_pixel"));
   return map_to(c, op("vision.roi_align"));
+}
+
+/// Of TensorFlow: tf2onnx leaves what it does not know as it is.
+Values erfc(Importer&, NodeContext& c) {
+  if (!c.has(0)) return c.error("has no operand");
+  c.warning("is TensorFlow's, not ONNX's; taken as 1 - Erf");
+  const auto y = c.erfc(c.inputs[0]);
+  return y ? Values(std::vector<ValueId>{*y}) : Failure{};
 }
 
 /// com.microsoft BiasGelu is by the error function, FastGelu by tanh.
@@ -399,6 +415,7 @@ const std::vector<TranslatorRow>& translator_table() {
         {"MaxPool", max_pool, "nn.max_pool1d nn.max_pool2d nn.max_pool3d"},
         {"AveragePool", avg_pool, "nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d"},
         {"ms:NhwcMaxPool", nhwc_max_pool, "nn.max_pool1d nn.max_pool2d nn.max_pool3d"},
+        {"GlobalAveragePool", global_avg_pool, "nn.adaptive_avg_pool2d mean"},
         {"DFT", dft, "dft"},
         {"Constant", constant, "a constant"},
         {"ConstantFill", constant_fill, "full"},
@@ -430,6 +447,7 @@ const std::vector<TranslatorRow>& translator_table() {
         {"ms:FastGelu", fast_gelu, "nn.bias_gelu"},
         {"Upsample", upsample, "nn.upsampling"},
         {"Tile", tile, "tile"},
+        {"Erfc", erfc, "erf add erfc"},
         {"If", if_, "if"},
         {"Loop", loop, "loop"},
         {"Scan", scan, "scan"},

@@ -87,8 +87,11 @@ std::optional<std::vector<std::int64_t>> Call::known_ints(std::size_t i) const {
 Result<std::vector<std::int64_t>> Call::ints(std::size_t i, std::string_view role) const {
   if (!tensor(i)) return Failure{};
   auto v = known_ints(i);
-  if (!v) return error(fmt::format("{} (input {}) is computed at run time; it must be a constant", role, i));
-  return *v;
+  if (v) return *v;
+  const auto& open = importer.open_dims();
+  if (open.empty()) return error(fmt::format("{} (input {}) is computed at run time; it must be a constant", role, i));
+  return error(fmt::format("{} (input {}) is not known while dims of inputs are open; bind them with --dim {}=N", role,
+                           i, fmt::join(open, "=N --dim ")));
 }
 
 Result<std::int64_t> Call::integer(std::size_t i, std::string_view role) const {

@@ -208,6 +208,7 @@ class Importer {
 
   Diagnostics& diagnostics() { return *diags_; }
   bool shapes_overridden() const { return dims_.overridden(); }
+  const std::set<std::string>& open_dims() const { return dims_.open(); }
   /// Variables are the weights then, and what a Const holds is no parameter.
   bool has_variables() const { return has_variables_; }
   Failure damaged(const Damage&);

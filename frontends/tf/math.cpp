@@ -34,44 +34,7 @@ Result<Values> square(Call& c, const OpRow&) {
   return one(c.emit(op("multiply"), {*x, *x}));
 }
 
-/// Of a negated operand 1 + erf, as Keras writes the exact GELU.
-Result<Values> erfc(Call& c, const OpRow&) {
-  auto x = c.tensor(0);
-  if (!x) return Failure{};
-  const Node& n = c.builder().node(x->node);
-  const auto negative_scalar = [&](ValueId v) {
-    const Data* d = c.builder().data(v);
-    return d && d->floats() && d->floats()->size() == 1 && (*d->floats())[0] < 0;
-  };
-  if (n.is(op("negative"))) {
-    auto e = c.emit(op("erf"), {n.operands[0]});
-    if (!e) return Failure{};
-    return one(c.emit(op("add"), {*e, c.number_like(*e, 1)}));
-  }
-  if (n.is(op("multiply")) && n.operands.size() == 2) {
-    const std::vector<ValueId> operands(n.operands.begin(), n.operands.end());
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (!negative_scalar(operands[i])) continue;
-      const ValueId positive = c.number_like(operands[i], -(*c.builder().data(operands[i])->floats())[0]);
-      auto scaled = c.emit(op("multiply"), {operands[1 - i], positive});
-      if (!scaled) return Failure{};
-      auto e = c.emit(op("erf"), {*scaled});
-      if (!e) return Failure{};
-      return one(c.emit(op("add"), {*e, c.number_like(*e, 1)}));
-    }
-    // −y / √2 with the sign on the other factor.
-    for (std::size_t i = 0; i < 2; ++i) {
-      const Node& factor = c.builder().node(operands[i].node);
-      if (!factor.is(op("negative"))) continue;
-      auto scaled = c.emit(op("multiply"), {factor.operands[0], operands[1 - i]});
-      if (!scaled) return Failure{};
-      auto e = c.emit(op("erf"), {*scaled});
-      if (!e) return Failure{};
-      return one(c.emit(op("add"), {*e, c.number_like(*e, 1)}));
-    }
-  }
-  return one(c.emit(op("erfc"), {*x}));
-}
+Result<Values> erfc(Call& c, const OpRow&) { return one(c.erfc(c.tensor(0))); }
 
 Result<Values> is_finite(Call& c, const OpRow&) {
   auto x = c.tensor(0);
@@ -230,6 +193,10 @@ Result<Values> multinomial(Call& c, const OpRow&) {
       op("random.multinomial"), {*x},
       {{"sample_size", *n}, {"dtype", std::string(perfc::name(c.dtype_attr("output_dtype", DType::Int64)))}});
 }
+
+// ---- Complex numbers
+
+Result<Values> complex(Call& c, const OpRow&) { return one(c.complex(c.tensor(0), c.tensor(1))); }
 
 // ---- Fourier transforms: (x, lengths of the last axes where real data take part)
 

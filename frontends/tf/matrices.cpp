@@ -7,22 +7,21 @@
 
 namespace perfc::tf {
 
-/// Part of each matrix around the diagonal: two triangles.
+/// Part of each matrix around the diagonal: two triangles. A number of diagonals that is negative takes all of a side;
+/// one that is not known is taken for others.
 Result<Values> matrix_band(Call& c, const OpRow&) {
-  auto x = c.tensor(0);
-  auto lower = c.integer(1, "num_lower");
-  auto upper = c.integer(2, "num_upper");
-  if (!x || !lower || !upper) return Failure{};
-  ValueId y = *x;
-  if (*lower >= 0) {
-    auto v = c.emit(op("trilu"), {y, c.constant(int64_scalar(-*lower))}, {{"upper", std::int64_t{1}}});
-    if (!v) return Failure{};
-    y = *v;
-  }
-  if (*upper >= 0) {
-    auto v = c.emit(op("trilu"), {y, c.constant(int64_scalar(*upper))}, {{"upper", std::int64_t{0}}});
-    if (!v) return Failure{};
-    y = *v;
+  auto y = c.tensor(0);
+  for (const std::size_t side : {1, 2}) {
+    auto diagonals = c.tensor(side);
+    if (!y || !diagonals) return Failure{};
+    const auto known = c.known_ints(side);
+    if (known && known->size() != 1) return c.error(fmt::format("input {} must be one number", side));
+    if (known && known->front() < 0) continue;
+    const bool lower = side == 1;
+    Result<ValueId> k = known   ? c.constant(int64_scalar(lower ? -known->front() : known->front()))
+                        : lower ? c.emit(op("negative"), {c.cast(*diagonals, DType::Int64)})
+                                : c.cast(*diagonals, DType::Int64);
+    y = k ? c.emit(op("trilu"), {*y, *k}, {{"upper", std::int64_t{lower}}}) : k;
   }
   return one(y);
 }

@@ -1,4 +1,8 @@
 /// Data movement that joins, turns, repeats and pads.
+#include <fmt/format.h>
+
+#include <numeric>
+
 #include "frontends/tf/translators.h"
 
 namespace perfc::tf {
@@ -46,6 +50,34 @@ Result<Values> reverse(Call& c, const OpRow&) {
   return c.finish(op("strided_slice"), {*x, c.int_constant(std::vector<std::int64_t>(n, kEnd)),
                                         c.int_constant(std::vector<std::int64_t>(n, -kEnd)), c.int_constant(*axes),
                                         c.int_constant(std::vector<std::int64_t>(n, -1))});
+}
+
+/// Roll (x, shift, axis): both a number each, or vectors.
+Result<Values> roll(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  const auto shifts = c.ints(1, "shift"), axes = c.ints(2, "axis");
+  if (!x || !shifts || !axes) return Failure{};
+  if (shifts->size() != axes->size())
+    return c.error(fmt::format("{} shifts for {} axes", shifts->size(), axes->size()));
+  for (std::size_t i = 0; i < axes->size(); ++i) {
+    if ((*shifts)[i] != 0) x = c.emit(op("roll"), {x}, {{"axis", (*axes)[i]}, {"shift", (*shifts)[i]}});
+  }
+  return one(x);
+}
+
+/// XlaDynamicUpdateSlice (x, part, where it starts), as Keras assigns to slices.
+Result<Values> update_slice(Call& c, const OpRow&) {
+  auto x = c.tensor(0), part = c.tensor(1), start = c.tensor(2);
+  const auto rank = c.rank(0);
+  if (!x || !part || !start) return Failure{};
+  start = c.cast(*start, DType::Int64);
+  if (!rank || c.rank(1) != rank) return c.error("updates with a part of another rank");
+  if (*rank == 0) return one(part);
+  const auto end = c.emit(op("add"), {start, c.whole_shape(*part)});
+  std::vector<std::int64_t> axes(*rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  const ValueId steps = c.int_constant(std::vector<std::int64_t>(*rank, 1));
+  return one(c.emit(op("strided_set"), {x, start, end, c.int_constant(axes), steps, part}));
 }
 
 Result<Values> reverse_sequence(Call& c, const OpRow&) {

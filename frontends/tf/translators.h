@@ -47,6 +47,7 @@ Result<Values> cumulative(Call&, const OpRow&);
 Result<Values> direct(Call&, const OpRow&);
 Result<Values> erfc(Call&, const OpRow&);
 Result<Values> fake_quantize(Call&, const OpRow&);
+Result<Values> complex(Call&, const OpRow&);
 Result<Values> fourier(Call&, const OpRow&);
 Result<Values> is_finite(Call&, const OpRow&);
 Result<Values> l2_loss(Call&, const OpRow&);
@@ -118,6 +119,8 @@ Result<Values> pack(Call&, const OpRow&);
 Result<Values> pad(Call&, const OpRow&);
 Result<Values> reverse(Call&, const OpRow&);
 Result<Values> reverse_sequence(Call&, const OpRow&);
+Result<Values> roll(Call&, const OpRow&);
+Result<Values> update_slice(Call&, const OpRow&);
 Result<Values> tile(Call&, const OpRow&);
 
 // frontends/tf/indexing.cpp: gathering, scattering, indices of what is true

@@ -163,16 +163,6 @@ Values complex_part(Call& c) {
 }
 
 /// complex(real, imag); polar(abs, angle) by sine and cosine.
-Values complex_of(Call& c) {
-  auto a = c.tensor("real"), b = c.tensor("imag");
-  if (!a || !b) return Failure{};
-  const auto rank = c.rank(*a);
-  if (!rank) return Failure{};
-  const ValueId axis = c.int_constant({static_cast<std::int64_t>(*rank)});
-  auto re = c.emit(op("expand_dims"), {*a, axis}), im = c.emit(op("expand_dims"), {*b, axis});
-  if (!re || !im) return Failure{};
-  auto both = c.emit(op("concatenate"), {*re, *im}, {{"axis", static_cast<std::int64_t>(*rank)}});
-  return both ? single(c, as_complex(c, *both)) : Failure{};
-}
+Values complex_of(Call& c) { return single(c, c.complex(c.tensor("real"), c.tensor("imag"))); }
 
 }  // namespace perfc::torch

@@ -94,7 +94,7 @@ TEST(MemoryBoundTime, NothingTakesNoTimeAndUnknownSmsCountNot) {
   for (const MemoryBoundKind kind : kKinds) {
     const double none = work_s({.kind = kind}, a_gpu());
     EXPECT_TRUE(std::isfinite(none));
-    EXPECT_LT(none, 1e-6);
+    EXPECT_LT(none, 5e-6);  // what a row alone waits for
     const MemoryBoundTime t = memory_bound_time(problem(kind, 1000, 1000, 4), {.bandwidth = 1e12});
     EXPECT_EQ(t.multiprocessor_s, 0);
     EXPECT_GT(t.work_s, 0);

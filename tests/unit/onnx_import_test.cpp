@@ -128,6 +128,40 @@ constexpr const char* kIf =
     " attribute { name: \"else_branch\" type: GRAPH g { node { input: \"x\" output: \"e\" op_type: \"Abs\" } output { "
     "name: \"e\" } } } }\n";
 
+TEST(OnnxImport, ConvertersOfOtherFrameworksAreKnown) {
+  const auto writer = [](const std::string& producer) {
+    const auto m = import_text("producer_name: \"" + producer +
+                               "\"\ngraph { node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
+                               value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
+    return m.graph ? m.graph->written_by() : std::nullopt;
+  };
+  EXPECT_EQ(writer("tf2onnx"), WrittenBy::Converter);
+  EXPECT_EQ(writer("PaddlePaddle"), WrittenBy::Converter);
+  EXPECT_FALSE(writer("pytorch"));
+}
+
+/// tf2onnx keeps TensorFlow's name of what ONNX does not have: Keras' GELU is x · 0.5 · erfc(−x / √2).
+TEST(OnnxImport, TensorFlowsErfcIsOneLessErf) {
+  const auto m = import_text(
+      "graph { node { input: \"x\" output: \"n\" op_type: \"Neg\" } node { input: \"n\" output: \"y\" op_type: "
+      "\"Erfc\" }\n" +
+      value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
+  EXPECT_EQ(result_type(m), "Tensor[(4,), float32]");
+  ASSERT_TRUE(m.graph);
+  EXPECT_TRUE(m.graph->node(m.graph->results()[0].node).is(op("add")));
+  EXPECT_NE(m.diags.str().find("is TensorFlow's"), std::string::npos);
+}
+
+TEST(OnnxImport, GlobalPoolingOfRowsIsAMean) {
+  const auto pooled = [](const std::vector<std::string>& dims) {
+    const auto m = import_text("graph { node { input: \"x\" output: \"y\" op_type: \"GlobalAveragePool\" }\n" +
+                               value("input", "x", dims) + value("output", "y", {}) + "}");
+    return result_type(m) + (m.graph && m.graph->node(m.graph->results()[0].node).is(op("mean")) ? " mean" : "");
+  };
+  EXPECT_EQ(pooled({"2", "3", "5"}), "Tensor[(2, 3, 1), float32] mean");
+  EXPECT_EQ(pooled({"2", "3", "5", "5"}), "Tensor[(2, 3, 1, 1), float32]");
+}
+
 TEST(OnnxImport, IfCapturesItsFreeNames) {
   const auto m = import_text(std::string("graph { ") + kIf + value("input", "c", {}, 9) + value("input", "x", {"4"}) +
                              value("output", "y", {"4"}) + "}");

@@ -80,6 +80,7 @@ TEST(RecogniseOperators, WhoWroteTheCallsDecides) {
   EXPECT_FALSE(recognised(WrittenBy::Exporter, false)) << "the program's own calls, exported";
   EXPECT_TRUE(recognised(WrittenBy::Framework, true));
   EXPECT_TRUE(recognised(WrittenBy::Framework, false));
+  EXPECT_TRUE(recognised(WrittenBy::Converter, false));
 }
 
 /// Relay's visitor finishes one subtree of operands before the next; PyTorch runs what the program says next.

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "frontends/frontend.h"
 #include "ir/control_flow.h"
 #include "ir/infer_context.h"
@@ -72,6 +74,11 @@ std::string conv_attrs(const std::string& padding, int stride, const std::string
 std::string result_type(const Imported& m, std::size_t i = 0) {
   EXPECT_TRUE(m.graph) << m.diags.str();
   return m.graph ? to_string(m.graph->type(m.graph->results()[i])) : "";
+}
+
+int count(const Imported& m, OpId id) {
+  return m.graph ? static_cast<int>(std::ranges::count_if(m.graph->nodes(), [&](const Node& n) { return n.is(id); }))
+                 : -1;
 }
 
 const Node* only(const Imported& m, OpId id) {
@@ -302,6 +309,54 @@ TEST(TfImport, ConditionsInARowMayShareTheirPredicate) {
   ASSERT_TRUE(m.graph);
   EXPECT_EQ(
       std::count_if(m.graph->nodes().begin(), m.graph->nodes().end(), [](const Node& n) { return n.is(op("if")); }), 3);
+}
+
+TEST(TfImport, BandsOfUnknownWidthAreTwoTriangles) {
+  const std::string x = placeholder("x", {2, 8, 8});
+  const Imported open =
+      import_graph(x + placeholder("n", {}, "DT_INT32") + node("y", "MatrixBandPart", {"x", "n", "n"}));
+  EXPECT_EQ(result_type(open), "Tensor[(2, 8, 8), float32]");
+  EXPECT_EQ(count(open, op("trilu")), 2);
+  const Imported lower = import_graph(x + int_scalar("all", -1) + int_scalar("none", 0) +
+                                      node("y", "MatrixBandPart", {"x", "all", "none"}));
+  ASSERT_EQ(count(lower, op("trilu")), 1);
+  EXPECT_EQ(only(lower, op("trilu"))->attrs.int_or("upper", 1), 0);
+}
+
+TEST(TfImport, ComplexNumbersAreMadeOfTheirParts) {
+  const Imported m =
+      import_graph(placeholder("x", {2, 8}) + node("c", "Complex", {"x", "x"}) + node("y", "FFT", {"c"}));
+  EXPECT_EQ(result_type(m), "Tensor[(2, 8), complex64]");
+}
+
+TEST(TfImport, RollTurnsEveryAxis) {
+  const Imported m = import_graph(placeholder("x", {2, 8, 8}) + ints("by", {-3, 0}) + ints("of", {1, 2}) +
+                                  node("y", "Roll", {"x", "by", "of"}));
+  ASSERT_EQ(count(m, op("roll")), 1);  // of none there is no kernel
+  EXPECT_EQ(only(m, op("roll"))->attrs.int_or("shift", 0), -3);
+  EXPECT_EQ(only(m, op("roll"))->attrs.int_or("axis", 0), 1);
+}
+
+TEST(TfImport, AssignmentToASliceWritesThatSlice) {
+  const std::string x = placeholder("x", {2, 8, 8}), part = placeholder("p", {2, 3, 8});
+  const Imported known =
+      import_graph(x + part + ints("at", {0, 5, 0}) + node("y", "XlaDynamicUpdateSlice", {"x", "p", "at"}));
+  EXPECT_EQ(result_type(known), "Tensor[(2, 8, 8), float32]");
+  EXPECT_EQ(count(known, op("strided_set")), 1);
+  const Imported open = import_graph(x + part + placeholder("at", {3}, "DT_INT32") +
+                                     node("y", "XlaDynamicUpdateSlice", {"x", "p", "at"}));
+  EXPECT_EQ(count(open, op("strided_set")), 1) << open.diags.str();
+  EXPECT_FALSE(import_graph(x + placeholder("p", {3, 8}) + ints("at", {0, 5, 0}) +
+                            node("y", "XlaDynamicUpdateSlice", {"x", "p", "at"}))
+                   .graph);
+}
+
+TEST(TfImport, WhatFollowsFromOpenDimsNamesThem) {
+  const Imported m = import_graph(placeholder("x", {1, -1}) + node("n", "Shape", {"x"}) + ints("row", {1, 2}) +
+                                  node("pads", "Reshape", {"n", "row"}) + node("y", "Pad", {"x", "pads"}));
+  EXPECT_NE(m.diags.str().find("not known while dims of inputs are open; bind them with --dim x.1=N"),
+            std::string::npos)
+      << m.diags.str();
 }
 
 TEST(TfImport, UnknownOperatorIsOpaqueOrRefused) {

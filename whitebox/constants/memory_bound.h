@@ -15,7 +15,7 @@ struct MemoryBound {
   double overlap = 1;                    ///< p of the p-norm of memory and SMs: 1, nothing hides; large, all does
 };
 inline constexpr double kLanes = 64;  ///< float32 lanes of an SM of the chips that most rows are from: V100, T4, A100
-inline constexpr MemoryBound kElementwiseTime{.byte = 0.0608, .overlap = 8.39};
+inline constexpr MemoryBound kElementwiseTime{.byte = 0.06, .overlap = 7.65};
 inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
 /// Clocks per row beside that, whose columns a warp fills up to a power of two. [hopper]
 inline constexpr double kSoftmaxRowClocks = 14;
@@ -27,19 +27,19 @@ inline constexpr MemoryBound kBatchNormTime{.byte = 0.0608, .lanes = 0.6, .overl
 inline constexpr MemoryBound kSoftmaxBlockTime{.column = 0.833, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kSoftmaxTwiceTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kLayerNormTime{.row = 442,
-                                            .column = 0.409,
-                                            .alone_column = 3.58,
+                                            .column = 0.412,
+                                            .alone_column = 3.62,
                                             .again = 1.01,
                                             .step = 128,
-                                            .lanes = 0.215,
+                                            .lanes = 0.216,
                                             .resident = 16,
-                                            .overlap = 3.32};
+                                            .overlap = 3.35};
 /// 1: of what a layer norm's rows take, those of an RMS norm, which is the same kernel (layer_norm_kernel.cu,
 /// vectorized_layer_norm_kernel) without a mean. [studies/hopper/fit_elements.py]
 inline constexpr double kRmsNormRows = 0.53;
-inline constexpr MemoryBound kGatherTime{.column = 1.8, .alone = 1000, .overlap = 1.49};
+inline constexpr MemoryBound kGatherTime{.column = 1.78, .alone = 5340, .overlap = 1.14};
 /// Clocks per row where a gather of few rows walks over them: an index, then what it points to. [kernels]
-inline constexpr double kSmallGatherClocks = 1290;
+inline constexpr double kSmallGatherClocks = 1310;
 /// Rows up to which it does. [Indexing.cu, index_select_out_cuda_impl]
 inline constexpr double kSmallGatherRows = 16;
 /// Columns up to which a warp keeps a row of softmax in registers, and up to which a block does: nine of each of 1,024

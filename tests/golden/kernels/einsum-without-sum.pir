@@ -9,7 +9,7 @@ def @main(%x: Tensor[(8, 2, 64, 1), float32] @x, %y: Tensor[(8, 2, 1, 32), float
 }
 // ---- stdout
 // device,kernel,node,operators,kind,width,repeat,macs,flops,bytes,m,n,k,products,compute_us,memory_us,conversion_us,time_us,bound
-// a100-40gb,0,"outer",multiply,vector,32,1,0,32768,137216,1024,32,0.03125,1,0.055,0.004,0.000,2.055,launch
+// a100-40gb,0,"outer",multiply,vector,32,1,0,32768,137216,1024,32,0.03125,1,0.054,0.004,0.000,2.054,launch
 // a100-40gb,1,"product",einsum,matmul,32,1,524288,0,229376,64,32,16,16,2.427,0.031,0.000,5.918,launch
 // ---- stderr
 // ---- exit 0
