@@ -29,6 +29,14 @@ inline constexpr std::string_view kUneven = "uneven";
 inline constexpr std::string_view kFoldedNorm = "folded_norm", kNormAlone = "batch_norm",
                                   kNormAndBias = "bias batch_norm";
 
+/// Marks an addition that shifts what the multiplication before it scaled: a batch norm, channels first, as an exporter
+/// wrote it out.
+inline constexpr std::string_view kWrittenOutNorm = "written_out_norm";
+
+/// Marks a transpose of images to channels first that a converter of another framework added: the network itself has
+/// none there, and its images lie as `--layout` says.
+inline constexpr std::string_view kAddedTranspose = "added_transpose";
+
 /// Marks a convolution whose padding was an operator of its own before an exporter folded it in.
 inline constexpr std::string_view kFoldedPad = "folded_pad";
 

@@ -10,6 +10,7 @@ namespace perfc::passes {
 namespace {
 
 bool has_folded_norm(const Node& n) { return n.attrs.has(kFoldedNorm); }
+bool has_written_out_norm(const Node& n) { return n.attrs.has(kWrittenOutNorm); }
 
 /// An exporter folded it in, or it differs from side to side, which cuDNN's convolutions cannot do: frameworks pad
 /// before (torch.nn.functional.pad; TensorFlow's conv_ops_impl.h).
@@ -38,6 +39,13 @@ class Restorer {
   Status restore(NodeId id) {
     const Node& n = graph_.node(id);
     const bool call = n.kind == NodeKind::Call;
+    if (call && has_written_out_norm(n) && channels_of(n)) {
+      const Node& scaled = graph_.node(n.operands[0]);
+      const auto norm = norm_behind(n, rewriter_[scaled.operands[0]]);
+      if (!norm) return Failure{};
+      rewriter_.map({id, 0}, *norm);
+      return ok();
+    }
     const auto padded = call && has_folded_pad(n) ? padded_axes(n) : std::nullopt;
     const bool norm = call && has_folded_norm(n) && channels_of(n);
     if (!padded && !norm) return rewriter_.copy(id);
@@ -121,9 +129,10 @@ class Restorer {
 
 Result<Graph> restore_folded(Graph graph, const PassOptions& options, Diagnostics& diags) {
   if (options.contents == Contents::Kept) return graph;  // a norm's parameters are not known any more
-  if (!any_call(graph,
-                [](const Graph& g, NodeId id) { return has_folded_norm(g.node(id)) || has_folded_pad(g.node(id)); }))
-    return graph;
+  const auto restores = [](const Graph& g, NodeId id) {
+    return has_folded_norm(g.node(id)) || has_written_out_norm(g.node(id)) || has_folded_pad(g.node(id));
+  };
+  if (!any_call(graph, restores)) return graph;
   return for_each_region(std::move(graph), diags, [&](const Graph& g) { return Restorer(g, diags).run(); });
 }
 

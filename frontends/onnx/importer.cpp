@@ -85,6 +85,7 @@ Result<Graph> Importer::run() {
   const auto model = decode_model(file_, damage);
   if (!model) return damaged(damage);
   if (!model->graph) return diags_->error("not an ONNX model: it holds no graph");
+  converted_ = is_converter(model->producer);
 
   GraphBuilder builder(*diags_);
   Frame frame{.builder = builder};
@@ -142,7 +143,7 @@ Result<Graph> Importer::run() {
     diags_->warning("the graph declares no outputs; values that nothing uses stand in for them");
   }
   Graph out = builder.finish(std::string(graph->name), std::move(results), std::move(names));
-  if (is_converter(model->producer)) out.set_written_by(WrittenBy::Converter);
+  if (converted_) out.set_written_by(WrittenBy::Converter);
   return out;
 }
 

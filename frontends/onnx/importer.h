@@ -70,6 +70,9 @@ class Importer {
 
   Result<Graph> run();
 
+  /// Who wrote the file converts models of other frameworks than PyTorch.
+  bool converted() const { return converted_; }
+
   /// Builds the body graphs of a control-flow node: free names become captures,
   /// appended to the operands. Carried types are weakened until they hold.
   Result<std::vector<ValueId>> control_flow(NodeContext& c, OpId op,
@@ -120,6 +123,7 @@ class Importer {
   NameMap<Attrs> attributes_;  ///< by their bytes in the file: the nodes of a model have few different ones
   std::vector<std::string> call_stack_;
   std::size_t inlined_nodes_ = 0;
+  bool converted_ = false;
 };
 
 /// Names a graph uses but does not define, nested graphs included, in order of

@@ -53,7 +53,8 @@ bool is_bias_of(std::string_view bias, std::string_view kernel) {
 /// exporter names kernel and bias anew then (torch/csrc/jit/passes/onnx/eval_peephole.cpp). The newer one's rewriter
 /// leaves its rules; the bias keeps its name where there was one before. A bias of zeros, as before training, is
 /// dropped, and equal ones become one of them (onnxscript, rewriter/rules/common/_fuse_batchnorm.py,
-/// _fuse_pad_into_conv.py, _remove_optional_bias.py).
+/// _fuse_pad_into_conv.py, _remove_optional_bias.py). TensorFlow's optimizer, which runs before tf2onnx, multiplies
+/// the scale into the weights and calls them `merged_input` (grappler/optimizers/constant_folding.cc, MulConvPushDown).
 void note_folded(NodeContext& c) {
   const auto& names = c.node.inputs;
   const auto is_by_rule = [&](std::string_view rule) { return c.node.rules.find(rule) != std::string_view::npos; };
@@ -61,7 +62,8 @@ void note_folded(NodeContext& c) {
   if (is_by_rule("FuseBatchNormInto")) {
     const bool had_bias = names.size() == 3 && is_bias_of(names[2], names[1]);
     c.attrs.set(kFoldedNorm, std::string(had_bias ? kNormAndBias : kNormAlone));
-  } else if (names.size() == 3 && is_folded(names[1]) && is_folded(names[2])) {
+  } else if ((names.size() == 3 && is_folded(names[1]) && is_folded(names[2])) ||
+             (names.size() > 1 && names[1].ends_with("/merged_input:0"))) {
     c.attrs.set(kFoldedNorm, std::string(kNormAlone));
   }
 }
@@ -85,7 +87,6 @@ Values nhwc_max_pool(Importer& importer, NodeContext& c) {
   return max_pool(importer, c);
 }
 
-/// DFT-17 has the axis as an attribute that defaults to 1, DFT-20 as an operand.
 /// Of one spatial dim: PyTorch's kernel is that of a mean, and tf2onnx writes means of the last of three axes so.
 Values global_avg_pool(Importer&, NodeContext& c) {
   const Type& x = c.type(0);
@@ -94,6 +95,13 @@ Values global_avg_pool(Importer&, NodeContext& c) {
   return c.finish(op("mean"), std::move(c.inputs), {{"keepdims", std::int64_t{1}}});
 }
 
+Values transpose(Importer& importer, NodeContext& c) {
+  const bool to_first = c.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 3, 1, 2};
+  if (importer.converted() && to_first) c.attrs = with_mark(std::move(c.attrs), kAddedTranspose);
+  return map_to(c, op("transpose"));
+}
+
+/// DFT-17 has the axis as an attribute that defaults to 1, DFT-20 as an operand.
 Values dft(Importer&, NodeContext& c) {
   if (c.version < 20 && !c.attrs.has("axis")) c.attrs.set("axis", std::int64_t{1});
   return map_to(c, op("dft"));
@@ -157,6 +165,27 @@ Values legacy_binary(Importer&, NodeContext& c) {
     }
   }
   return c.finish(*target, c.inputs, c.attrs);
+}
+
+/// Whether a value has one number for each channel, channels first.
+bool is_per_channel(const NodeContext& c, ValueId v) {
+  const Type& t = c.builder().type(v);
+  if (c.builder().node(v.node).kind != NodeKind::Constant || !t.is_static() || t.rank() < 3) return false;
+  return t.elements() == t.shape()[1].value() && t.shape()[1].value() > 1;
+}
+
+/// The scale and shift of a batch norm of TensorFlow, which names its parts (tf.nn.batch_normalization).
+bool is_written_out_norm(const NodeContext& c) {
+  if (!c.node.name.ends_with("/batchnorm/add_1") || !c.has(0) || !c.has(1) || !is_per_channel(c, c.inputs[1]))
+    return false;
+  const Node& scaled = c.builder().node(c.inputs[0].node);
+  return scaled.is(op("multiply")) && scaled.name.ends_with("/batchnorm/mul_1") &&
+         is_per_channel(c, scaled.operands[1]);
+}
+
+Values add(Importer& importer, NodeContext& c) {
+  if (is_written_out_norm(c)) c.attrs = with_mark(std::move(c.attrs), kWrittenOutNorm);
+  return legacy_binary(importer, c);
 }
 
 /// Softmax and kin before opset 13 default to axis 1, and take all dims from the axis on for one.
@@ -416,13 +445,14 @@ const std::vector<TranslatorRow>& translator_table() {
         {"AveragePool", avg_pool, "nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d"},
         {"ms:NhwcMaxPool", nhwc_max_pool, "nn.max_pool1d nn.max_pool2d nn.max_pool3d"},
         {"GlobalAveragePool", global_avg_pool, "nn.adaptive_avg_pool2d mean"},
+        {"Transpose", transpose, "transpose"},
         {"DFT", dft, "dft"},
         {"Constant", constant, "a constant"},
         {"ConstantFill", constant_fill, "full"},
         {"Gemm", gemm, "nn.dense"},
         {"Gelu", gelu, "nn.gelu nn.fast_gelu"},
         {"ms:GemmFastGelu", gemm_fast_gelu, "nn.dense nn.bias_gelu"},
-        {"Add", legacy_binary, "add"},
+        {"Add", add, "add"},
         {"Sub", legacy_binary, "subtract"},
         {"Mul", legacy_binary, "multiply"},
         {"Div", legacy_binary, "divide"},

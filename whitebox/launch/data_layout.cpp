@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/eager_marks.h"
 #include "ir/infer_context.h"
 #include "ir/layout.h"
 #include "whitebox/constants/layouts.h"
@@ -108,7 +109,7 @@ std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
     } else if (n.is(op("transpose"))) {
       const auto axes = n.attrs.ints_or_empty("perm");
       const bool to_last = axes == std::vector<std::int64_t>{0, 3, 1, 2};
-      last[id] = to_last && !data_last;
+      last[id] = n.attrs.has(kAddedTranspose) ? asked : to_last && !data_last;
     } else if (n.is(op("reshape"))) {
       // (batch, tokens, channels), transposed and split into a plane.
       const Node& tokens = g.node(n.operands[0]);

@@ -216,6 +216,7 @@ class ValueStrides {
   }
 
   Strides of_view(const Node& n, const Read& x, const Type& to) const {
+    if (n.attrs.has(kAddedTranspose)) return in_order(last_, to);
     if (n.is(op("transpose"))) {
       Strides out;
       const auto perm = n.attrs.ints_or_empty("perm");
