@@ -182,32 +182,19 @@ Values slice(Call& c) {
   return one(drop->empty() ? y : c.squeeze(y, *drop));
 }
 
-/// x with a window of it replaced: what stands before, the value, what stands
-/// behind. Windows that leave out parts of more than one axis are opaque.
+/// x with a window of it replaced.
 Values set_value(Call& c) {
   const auto x = c.tensor("Input");
   const auto rank = c.rank(x);
   const auto axes = c.ints_or("axes", {}), starts = c.ints_or("StartsTensorList|starts", {}),
              ends = c.ints_or("EndsTensorList|ends", {});
-  const auto steps = c.ints_or("StepsTensorList|steps", {});
+  auto steps = c.ints_or("StepsTensorList|steps", {});
+  const auto dropped = c.ints_or("decrease_axes", {});
   auto value = c.tensor_or_none("ValueTensor");
-  if (!rank || !axes || !starts || !ends || !steps || !value) return Failure{};
+  if (!rank || !axes || !starts || !ends || !steps || !dropped || !value) return Failure{};
+  steps->resize(axes->size(), 1);
   if (starts->size() != axes->size() || ends->size() != axes->size())
     return c.error("'starts', 'ends' and 'axes' differ in length");
-  std::int64_t partial = -1, from = 0, to = 0;
-  for (std::size_t i = 0; i < axes->size(); ++i) {
-    const auto axis = c.axis((*axes)[i], *rank);
-    const auto extent = axis ? c.known_dim(*x, *axis) : Result<std::int64_t>(Failure{});
-    if (!extent) return Failure{};
-    const auto inside = [&](std::int64_t p) { return std::clamp<std::int64_t>(p < 0 ? p + *extent : p, 0, *extent); };
-    const std::int64_t a = inside((*starts)[i]), b = inside((*ends)[i]);
-    if (i < steps->size() && (*steps)[i] != 1) return c.unpriced();
-    if (a == 0 && b == *extent) continue;
-    if (partial >= 0) return c.unpriced();
-    partial = *axis;
-    from = a;
-    to = std::max(a, b);
-  }
   const DType d = c.dtype(*x);
   if (!*value) {
     const Attr* a = c.attr("values|fp32_values|int32_values|int64_values|fp64_values|bool_values");
@@ -219,20 +206,19 @@ Values set_value(Call& c) {
     value = c.number(number, d);
   }
   value = c.cast(value, d);
-  if (partial < 0) return one(c.emit(op("broadcast_to"), {value, c.whole_shape(*x)}));
-  const auto extent = c.known_dim(*x, partial);
-  const auto dropped = c.ints_or("decrease_axes", {});
-  if (!extent || !dropped || !value) return Failure{};
+  if (!value) return Failure{};
   if (!dropped->empty() && c.type(*value).ranked() &&
       static_cast<std::int64_t>(c.type(*value).rank()) == *rank - static_cast<std::int64_t>(dropped->size())) {
     value = c.expand_dims(value, *dropped);
   }
-  auto window = c.slice(x, partial, from, to);
-  std::vector<Operand> parts;
-  if (from > 0) parts.push_back(c.slice(x, partial, 0, from));
-  parts.push_back(window ? c.emit(op("broadcast_to"), {value, c.whole_shape(*window)}) : window);
-  if (to < *extent) parts.push_back(c.slice(x, partial, to, *extent));
-  return one(c.join(parts, partial));
+  if (axes->empty()) return one(c.emit(op("broadcast_to"), {value, c.whole_shape(*x)}));
+  const ValueId from = c.int_constant(*starts), to = c.int_constant(*ends), along = c.int_constant(*axes),
+                by = c.int_constant(*steps);
+  const auto window = c.emit(op("strided_slice"), {x, from, to, along, by});
+  if (!window) return Failure{};
+  const auto part = c.emit(op("broadcast_to"), {value, c.whole_shape(*window)});
+  if (c.type(*window).shape() == c.type(*x).shape()) return one(part);  // nothing of the old value is left
+  return one(c.emit(op("strided_set"), {x, from, to, along, by, part}));
 }
 
 /// Dims of −1 stay as they are.

@@ -469,6 +469,14 @@ TEST(PaddleOperators, Views) {
                      {"steps", Dims{1}},
                      {"fp32_values", std::vector<double>{7}}}),
             "Tensor[(4, 6), float32]");
+  // A window of two axes, one of them in steps.
+  EXPECT_EQ(type_of("set_value", {{"Input", {4, 6}}},
+                    {{"axes", Dims{0, 1}},
+                     {"starts", Dims{1, -5}},
+                     {"ends", Dims{3, 6}},
+                     {"steps", Dims{1, 2}},
+                     {"fp32_values", std::vector<double>{7}}}),
+            "Tensor[(4, 6), float32]");
 }
 
 TEST(PaddleOperators, SplitsGiveAllTheirParts) {
