@@ -243,10 +243,11 @@ constexpr DecomposedOp kDecomposed[] = {
         %centred = subtract(%x, %mean)
         %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = sqrt(add(%variance, %epsilon))
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))
+                    | power(add(%variance, %epsilon), -0.5)}
         %scale = multiply(%inverse, %gamma)
-        add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | multiply(negative(%mean), %scale))"
-     R"( | add(multiply(negative(%mean), %scale), %beta)}))"},
+        %shift = multiply({negative(%mean) | multiply(%mean, -1)}, %scale)
+        add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | %shift | add(%shift, %beta)}))"},
     // flax: the variance is E[x²] − E[x]², bounded from below; equinox centres twice
     {"nn.layer_norm", "x gamma beta", layer_norm, 1, Exporters, R"(
         %mean = mean(%x, %axes)
@@ -318,6 +319,8 @@ constexpr DecomposedOp kDecomposed[] = {
         %gate = add(erf({divide(%x, 1.41421356) | multiply(%x, 0.70710678)}), 1)
         {multiply(multiply(%x, %gate), 0.5) | multiply(%x, multiply(%gate, 0.5)) | multiply(%x, divide(%gate, 2))
          | divide(multiply(%x, %gate), 2)})"},
+    {"nn.gelu", "x", plain, SIZE_MAX, Exporters,
+     "multiply(multiply(%x, 0.5), subtract(1, erf(multiply(%x, -0.70710678))))"},  // OpenVINO, of Keras
     {"nn.gelu", "x", plain, SIZE_MAX, Programs, R"(
         %gate = add(erf({divide(%x, 1.41421356) | multiply(%x, 0.70710678)}), 1)
         {multiply(multiply(%x, 0.5), %gate) | multiply(divide(%x, 2), %gate)})"},

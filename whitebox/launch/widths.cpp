@@ -12,10 +12,29 @@ double element_bytes(const Type& t, bool half) {
   return half && is_float(t.dtype()) && t.dtype() != DType::Float64 ? std::min(own, 2.0) : own;
 }
 
+namespace {
+
+/// By node: constants that a call reads as they are stored, and not just to widen them.
+std::vector<bool> read_as_stored(const Graph& g) {
+  std::vector<bool> out(g.size(), false);
+  for (const Node& n : g.nodes()) {
+    const bool widens = n.is(op("cast")) && bits(n.results[0].type.dtype()) > 16;
+    for (ValueId v : n.operands) {
+      if (v && !widens) out[v.node] = true;
+    }
+  }
+  for (ValueId v : g.results()) out[v.node] = true;
+  return out;
+}
+
+}  // namespace
+
 std::optional<Precision> half_precision_of(const Graph& g) {
   double full = 0, float16 = 0, other = 0;
-  for (const Node& n : g.nodes()) {
-    if (n.kind != NodeKind::Constant) continue;
+  const std::vector<bool> read = read_as_stored(g);
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Constant || !read[id]) continue;
     const Type& t = n.results[0].type;
     if (!t.is_tensor() || !t.is_static() || !is_float(t.dtype())) continue;
     (bits(t.dtype()) > 16 ? full : t.dtype() == DType::Float16 ? float16 : other) += static_cast<double>(*t.elements());
