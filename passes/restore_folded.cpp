@@ -10,7 +10,7 @@ namespace perfc::passes {
 namespace {
 
 bool has_folded_norm(const Node& n) { return n.attrs.has(kFoldedNorm); }
-bool has_written_out_norm(const Node& n) { return n.attrs.has(kWrittenOutNorm); }
+bool has_written_out_norm(const Node& n) { return n.attrs.has(kWrittenOutNorm) && n.is(op("add")); }
 
 /// An exporter folded it in, or it differs from side to side, which cuDNN's convolutions cannot do: frameworks pad
 /// before (torch.nn.functional.pad; TensorFlow's conv_ops_impl.h).
@@ -39,9 +39,8 @@ class Restorer {
   Status restore(NodeId id) {
     const Node& n = graph_.node(id);
     const bool call = n.kind == NodeKind::Call;
-    if (call && has_written_out_norm(n) && channels_of(n)) {
-      const Node& scaled = graph_.node(n.operands[0]);
-      const auto norm = norm_behind(n, rewriter_[scaled.operands[0]]);
+    if (call && has_written_out_norm(n) && channels_of(n) && graph_.node(n.operands[0]).is(op("multiply"))) {
+      const auto norm = norm_behind(n, rewriter_[graph_.node(n.operands[0]).operands[0]]);
       if (!norm) return Failure{};
       rewriter_.map({id, 0}, *norm);
       return ok();
