@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "frontends/common/input_dims.h"
 #include "whitebox/launch/widths.h"
 
 namespace perfc {
@@ -25,13 +26,10 @@ Status require_bound(const Graph& graph, Diagnostics& diags) {
     }
   }
   if (symbols.empty()) return ok();
-  std::string list, flags;
-  for (const std::string& s : symbols) {
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
-    flags += fmt::format(" --dim {}=N", s);
-  }
-  return diags.error(symbols.size() == 1 ? fmt::format("dim {} is open; bind it with{}", list, flags)
-                                         : fmt::format("dims {} are open; bind them with{}", list, flags));
+  const std::string flags = dim_flags(symbols);
+  return diags.error(symbols.size() == 1
+                         ? fmt::format("dim {} is open; bind it with {}", *symbols.begin(), flags)
+                         : fmt::format("dims {} are open; bind them with {}", fmt::join(symbols, ", "), flags));
 }
 
 /// Batch norms that a backward pass follows stay: their statistics are of the batch.

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include <algorithm>
+#include <array>
 
 #include "ir/eager_marks.h"
 

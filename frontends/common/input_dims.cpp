@@ -257,4 +257,8 @@ Type InputDims::bind(const Type& type) const {
   return with_shape(type, std::move(shape));
 }
 
+std::string dim_flags(const std::set<std::string>& names) {
+  return fmt::format("--dim {}=N", fmt::join(names, "=N --dim "));
+}
+
 }  // namespace perfc

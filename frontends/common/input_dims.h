@@ -58,6 +58,9 @@ class InputDims {
   bool overridden_ = false;
 };
 
+/// The flags that bind dims of these names, for messages: "--dim A=N --dim B=N".
+std::string dim_flags(const std::set<std::string>& names);
+
 /// The input that a flag names, "" for the only one, or a message that lists them.
 Result<std::size_t> find_input(const std::vector<ModelInput>&, const std::string& name, std::string_view flag,
                                std::string_view example, Diagnostics&);

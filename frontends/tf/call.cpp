@@ -90,8 +90,8 @@ Result<std::vector<std::int64_t>> Call::ints(std::size_t i, std::string_view rol
   if (v) return *v;
   const auto& open = importer.open_dims();
   if (open.empty()) return error(fmt::format("{} (input {}) is computed at run time; it must be a constant", role, i));
-  return error(fmt::format("{} (input {}) is not known while dims of inputs are open; bind them with --dim {}=N", role,
-                           i, fmt::join(open, "=N --dim ")));
+  return error(fmt::format("{} (input {}) is not known while dims of inputs are open; bind them with {}", role, i,
+                           dim_flags(open)));
 }
 
 Result<std::int64_t> Call::integer(std::size_t i, std::string_view role) const {

@@ -43,11 +43,11 @@ Result<Values> arg_reduction(Call&, const OpRow&);
 Result<Values> as_string(Call&, const OpRow&);
 Result<Values> cast(Call&, const OpRow&);
 Result<Values> clip_by_value(Call&, const OpRow&);
+Result<Values> complex(Call&, const OpRow&);
 Result<Values> cumulative(Call&, const OpRow&);
 Result<Values> direct(Call&, const OpRow&);
 Result<Values> erfc(Call&, const OpRow&);
 Result<Values> fake_quantize(Call&, const OpRow&);
-Result<Values> complex(Call&, const OpRow&);
 Result<Values> fourier(Call&, const OpRow&);
 Result<Values> is_finite(Call&, const OpRow&);
 Result<Values> l2_loss(Call&, const OpRow&);
@@ -120,8 +120,8 @@ Result<Values> pad(Call&, const OpRow&);
 Result<Values> reverse(Call&, const OpRow&);
 Result<Values> reverse_sequence(Call&, const OpRow&);
 Result<Values> roll(Call&, const OpRow&);
-Result<Values> update_slice(Call&, const OpRow&);
 Result<Values> tile(Call&, const OpRow&);
+Result<Values> update_slice(Call&, const OpRow&);
 
 // frontends/tf/indexing.cpp: gathering, scattering, indices of what is true
 Result<Values> gather(Call&, const OpRow&);

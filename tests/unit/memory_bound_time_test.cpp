@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/unit/study_cases.h"
+#include "whitebox/constants/memory_bound.h"
 
 namespace perfc {
 namespace {
@@ -90,11 +91,22 @@ TEST(MemoryBoundTime, WhatTheCacheHoldsOnlyTheSmsLimit) {
   EXPECT_NEAR(memory_bound_time(k, a_gpu()).memory_s, (k.read + k.written) / a_gpu().bandwidth, 1e-15);
 }
 
+/// They are another kernel's, and do not wait as the rows of many do.
+TEST(MemoryBoundTime, FewRowsOfAGatherComeOneAfterTheOther) {
+  const auto clocks = [](double rows) {
+    return memory_bound_time(problem(MemoryBoundKind::Gather, rows, 64, 2), a_gpu()).multiprocessor_s *
+           a_gpu().clock_hz;
+  };
+  EXPECT_NEAR(clocks(1), constants::kSmallGatherClocks, 1e-6);
+  EXPECT_NEAR(clocks(16), 16 * constants::kSmallGatherClocks, 1e-6);
+  EXPECT_NEAR(clocks(17), constants::kGatherTime.alone, 1e-6);
+}
+
 TEST(MemoryBoundTime, NothingTakesNoTimeAndUnknownSmsCountNot) {
   for (const MemoryBoundKind kind : kKinds) {
     const double none = work_s({.kind = kind}, a_gpu());
     EXPECT_TRUE(std::isfinite(none));
-    EXPECT_LT(none, 5e-6);  // what a row alone waits for
+    EXPECT_LT(none, 1e-6);
     const MemoryBoundTime t = memory_bound_time(problem(kind, 1000, 1000, 4), {.bandwidth = 1e12});
     EXPECT_EQ(t.multiprocessor_s, 0);
     EXPECT_GT(t.work_s, 0);

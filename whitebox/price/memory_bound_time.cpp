@@ -41,6 +41,13 @@ double memory_s(const MemoryBoundProblem& k, const MemoryFacts& d, const constan
   return (moved + repeated) * (1 - k.hot + k.hot * missed(d, moved)) / d.bandwidth;
 }
 
+/// Clocks of rows that wait for themselves alone. Few rows of a gather are another kernel's (Indexing.cu,
+/// indexSelectSmallIndex), which takes them one after the other.
+double alone_clocks(const MemoryBoundProblem& k, const constants::MemoryBound& c) {
+  const bool few = k.kind == MemoryBoundKind::Gather && k.rows <= constants::kSmallGatherRows;
+  return few ? constants::kSmallGatherClocks * k.rows : c.alone + c.alone_column * k.columns;
+}
+
 double multiprocessor_s(const MemoryBoundProblem& k, const MemoryFacts& d, const constants::MemoryBound& c) {
   if (d.sms <= 0 || d.clock_hz <= 0) return 0;
   const double columns = c.step > 0 ? std::ceil(k.columns / c.step) * c.step : k.columns;
@@ -48,14 +55,7 @@ double multiprocessor_s(const MemoryBoundProblem& k, const MemoryFacts& d, const
   const double all =
       (k.rows * k.row_share * (c.row + c.column * columns) + std::max(c.byte, k.byte_clocks) * (k.read + k.written)) *
       lanes / d.sms;
-  return std::max({all, c.alone + c.alone_column * k.columns, k.least_clocks}) / d.clock_hz;
-}
-
-/// Few rows: another kernel (Indexing.cu, indexSelectSmallIndex) takes them one after the other.
-double small_gather_s(const MemoryBoundProblem& k, const MemoryFacts& d) {
-  return k.kind == MemoryBoundKind::Gather && k.rows <= constants::kSmallGatherRows && d.clock_hz > 0
-             ? constants::kSmallGatherClocks * k.rows / d.clock_hz
-             : 0;
+  return std::max({all, alone_clocks(k, c), k.least_clocks}) / d.clock_hz;
 }
 
 /// The longer of two and what does not hide behind it: the p-norm. p = 1: one after the other; large: all hides.
@@ -73,8 +73,7 @@ double missed(const MemoryFacts& d, double bytes) {
 
 MemoryBoundTime memory_bound_time(const MemoryBoundProblem& k, const MemoryFacts& d) {
   const constants::MemoryBound& c = constants_of(k.kind);
-  MemoryBoundTime out{.memory_s = memory_s(k, d, c),
-                      .multiprocessor_s = std::max(multiprocessor_s(k, d, c), small_gather_s(k, d))};
+  MemoryBoundTime out{.memory_s = memory_s(k, d, c), .multiprocessor_s = multiprocessor_s(k, d, c)};
   const bool counted = k.kind == MemoryBoundKind::Elementwise || k.kind == MemoryBoundKind::BatchNorm;
   const bool computes =
       k.kind == MemoryBoundKind::Generated || (counted && k.byte_clocks > c.byte);  // beside the loads
