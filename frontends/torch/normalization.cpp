@@ -1,4 +1,4 @@
-/// Normalisation, softmax, norms of vectors, losses.
+/// Normalisation, softmax, norms of vectors.
 #include <cmath>
 
 #include "frontends/torch/translate.h"
@@ -241,119 +241,22 @@ Values cosine_similarity(Call& c) {
   return norm ? single(c, c.emit(op("divide"), {*dot, *norm})) : Failure{};
 }
 
+Result<ValueId> distance(Call& c, ValueId a, ValueId b, double p, bool keep) {
+  const auto eps = c.real_or("eps", 1e-6);
+  auto d = c.emit(op("subtract"), {a, b});
+  if (!d || !eps) return Failure{};
+  if (*eps != 0) d = c.emit(op("add"), {*d, c.number(*eps, c.type(*d).dtype())});
+  return d ? c.emit(p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.int_constant({-1})},
+                    {{"keepdims", static_cast<std::int64_t>(keep)}})
+           : d;
+}
+
 Values pairwise_distance(Call& c) {
   auto a = c.tensor("x1"), b = c.tensor("x2");
   const auto p = c.real_or("p", 2);
   const auto keep = c.flag_or("keepdim", false);
   if (!a || !b || !p || !keep) return Failure{};
-  auto d = c.emit(op("subtract"), {*a, *b});
-  return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.int_constant({-1})},
-                              {{"keepdims", static_cast<std::int64_t>(*keep)}}))
-           : Failure{};
-}
-
-namespace {
-
-/// torch's numbers for reductions of losses: none, mean, sum.
-Values reduce_loss(Call& c, Result<ValueId> each) {
-  const auto how = c.integer_or("reduction", 1);
-  if (!each || !how) return Failure{};
-  if (*how == 0) return c.result(*each);
-  return single(c, c.emit(*how == 1 ? op("mean") : op("sum_axes"), {*each}, {{"keepdims", std::int64_t{0}}}));
-}
-
-/// Squares of small differences, magnitudes of others: the attribute says from where, if not from 1.
-Values bent_loss(Call& c, OpId o, std::string_view bend, ValueId a, ValueId b) {
-  const auto at = c.real_or(bend, 1);
-  if (!at) return Failure{};
-  Attrs attrs;
-  if (*at != 1) attrs.set(bend, *at);
-  return reduce_loss(c, c.emit(o, {a, b}, std::move(attrs)));
-}
-
-/// A loss times the weights that the call was given.
-Result<ValueId> weighted(Call& c, Result<ValueId> loss) {
-  const auto weight = c.tensor_or_none("weight");
-  if (!weight || !loss || !*weight) return weight ? loss : Failure{};
-  return c.emit(op("multiply"), {*loss, *weight});
-}
-
-std::string reduction_name(std::int64_t how) { return how == 0 ? "none" : how == 1 ? "mean" : "sum"; }
-
-}  // namespace
-
-/// mse, l1, smooth_l1, huber: functions of the difference.
-Values difference_loss(Call& c) {
-  const std::string_view name = c.row->name;
-  const DType d = result_type(c, {&c.arg("self"), &c.arg("target")});
-  auto a = promoted(c, c.arg("self"), d), b = promoted(c, c.arg("target"), d);
-  if (!a || !b) return Failure{};
-  if (name == "mse_loss") return reduce_loss(c, c.emit(op("nn.mse_loss"), {*a, *b}));
-  if (name == "smooth_l1_loss") return bent_loss(c, op("nn.smooth_l1_loss"), "beta", *a, *b);
-  if (name == "huber_loss") return bent_loss(c, op("nn.huber_loss"), "delta", *a, *b);
-  auto e = c.emit(op("subtract"), {*a, *b});
-  return e ? reduce_loss(c, c.emit(op("abs"), {*e})) : Failure{};
-}
-
-Values nll_loss(Call& c) {
-  auto x = c.tensor("self"), target = c.tensor("target"), weight = c.tensor_or_none("weight");
-  const auto how = c.integer_or("reduction", 1), ignore = c.integer_or("ignore_index", -100);
-  if (!x || !target || !weight || !how || !ignore) return Failure{};
-  return single(c, c.emit(op("nn.nll_loss"), {*x, *target, *weight},
-                          {{"ignore_index", *ignore}, {"reduction", reduction_name(*how)}}));
-}
-
-Values cross_entropy(Call& c) {
-  auto x = c.tensor("self"), target = c.tensor("target"), weight = c.tensor_or_none("weight");
-  const auto how = c.integer_or("reduction", 1), ignore = c.integer_or("ignore_index", -100);
-  if (!x || !target || !weight || !how || !ignore) return Failure{};
-  if (is_float(c.type(*target).dtype())) {  // probabilities of the classes
-    auto log = c.emit(op("nn.log_softmax"), {*x}, {{"axis", std::int64_t{1}}});
-    auto each = log ? c.emit(op("multiply"), {*log, *target}) : log;
-    auto sum = each ? c.emit(op("sum_axes"), {*each, c.int_constant({1})}, {{"keepdims", std::int64_t{0}}}) : each;
-    return reduce_loss(c, sum ? c.emit(op("negative"), {*sum}) : sum);
-  }
-  return single(c, c.emit(op("nn.cross_entropy"), {*x, *target, *weight},
-                          {{"ignore_index", *ignore}, {"reduction", reduction_name(*how)}}));
-}
-
-/// −(t · log p + (1 − t) · log(1 − p)), from probabilities or logits.
-Values binary_cross_entropy(Call& c) {
-  auto x = c.tensor("self"), t = c.tensor("target");
-  if (!x || !t) return Failure{};
-  const DType d = c.type(*x).dtype();
-  if (std::string_view(c.row->name).ends_with("with_logits")) {
-    // (1 − t) · x − log σ(x)
-    auto rest = c.emit(op("subtract"), {c.number(1, d), *t});
-    auto product = rest ? c.emit(op("multiply"), {*rest, *x}) : rest;
-    auto log = c.emit(op("nn.log_sigmoid"), {*x});
-    const auto of_positives = c.tensor_or_none("pos_weight");
-    if (!product || !log || !of_positives) return Failure{};
-    if (*of_positives) {  // (1 + (w − 1) · t) · log σ(x)
-      auto more = c.emit(op("subtract"), {*of_positives, c.number(1, d)});
-      auto factor = more ? c.emit(op("multiply"), {*more, *t}) : more;
-      factor = factor ? c.emit(op("add"), {*factor, c.number(1, d)}) : factor;
-      log = factor ? c.emit(op("multiply"), {*log, *factor}) : factor;
-      if (!log) return Failure{};
-    }
-    return reduce_loss(c, weighted(c, c.emit(op("subtract"), {*product, *log})));
-  }
-  return reduce_loss(c, weighted(c, c.emit(op("nn.binary_cross_entropy"), {*x, *t})));
-}
-
-/// t · log t − t · x
-Values kl_div(Call& c) {
-  auto x = c.tensor("self"), t = c.tensor("target");
-  const auto log_target = c.flag_or("log_target", false);
-  if (!x || !t || !log_target) return Failure{};
-  if (*log_target) {
-    auto d = c.emit(op("subtract"), {*t, *x});
-    auto p = c.emit(op("exp"), {*t});
-    return d && p ? reduce_loss(c, c.emit(op("multiply"), {*p, *d})) : Failure{};
-  }
-  auto product = c.emit(op("multiply"), {*t, *x});
-  auto own = c.emit(op("xlogy"), {*t, *t});
-  return product && own ? reduce_loss(c, c.emit(op("subtract"), {*own, *product})) : Failure{};
+  return single(c, distance(c, *a, *b, *p, *keep));
 }
 
 }  // namespace perfc::torch

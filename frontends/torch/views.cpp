@@ -275,6 +275,13 @@ Values broadcast_tensors(Call& c) {
   return c.list(out);
 }
 
+Values diag(Call& c) {
+  auto v = c.tensor("self");
+  const auto rank = v ? c.rank(*v) : Result<std::size_t>(Failure{});
+  if (!rank) return Failure{};
+  return *rank == 1 ? diag_embed(c) : diagonal(c);
+}
+
 Values diagonal(Call& c) {
   auto v = c.tensor("self");
   const auto offset = c.integer_or("offset", 0), first = c.integer_or("dim1", 0), second = c.integer_or("dim2", 1);
