@@ -46,7 +46,7 @@ struct Host {
   std::string source;
 
   /// Time in µs to dispatch these calls. Compiled, those of one kernel are generated kernels, and those of libraries
-  /// (products, convolutions, attention) stay calls, which take the wrapper longer.
+  /// (products, convolutions, attention) stay calls, which take the wrapper longer, and a run has a part of its own.
   double us(const HostCalls&, ExecMode) const;
   /// The same host `factor` times as slow.
   Host slowed(double factor) const;

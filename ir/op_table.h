@@ -280,6 +280,7 @@ struct OpDef {
   SuppressionFn suppression = nullptr;  ///< of a suppression of boxes: its measures (ir/ops/suppression.h)
   std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none
   OnFloats on_floats = {};          ///< of quantised operators
+  bool scans = false;               ///< a result per element: of it and all before it along an axis
   OpId kernel = {};                 ///< operator whose kernel runs instead of one of its own; empty: none
   std::array<OpId, 2> before = {};  ///< operators whose kernels run first, on its first operand; empty: none
 };

@@ -38,12 +38,12 @@ NEVER = 1e12  # kNever of whitebox/constants/products.h
 SHEETS = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
 
 
-def facts_of(sheet, peak_tflops):
-    """product_model.FACTS of a data sheet whose units reach that peak."""
+def facts_of(sheet, peak_tflops, vector=False):
+    """product_model.FACTS of a data sheet whose units reach that peak; `vector`: they are the vector units."""
     tma, graphics = sheet["architecture"] in ("hopper", "blackwell"), sheet["memory_type"] == "gddr"
     values = (sheet["sms"], sheet["boost_clock_mhz"], peak_tflops, sheet["bandwidth_gb_s"], sheet["l2_mib"],
-              sheet["tdp_w"], tma, graphics, peak_tflops)
-    return np.array([x * u for x, u in zip(values, (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1, 1e12))])
+              sheet["tdp_w"], tma, graphics, peak_tflops, vector and sheet["architecture"] != "pascal")
+    return np.array([x * u for x, u in zip(values, (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1, 1e12, 1))])
 
 
 def load_facts():
@@ -52,7 +52,7 @@ def load_facts():
         d = SHEETS[ours]
         vector = name in NEUSIGHT
         peak = d["vector_tflops"]["float32"] if vector else d["matrix_tflops"]["float32" if name in AMD else "bfloat16"]
-        facts[name] = facts_of(d, peak)
+        facts[name] = facts_of(d, peak, vector)
     return facts
 
 

@@ -7,8 +7,9 @@ import numba
 import numpy as np
 
 # ---- Facts of a device, from its data sheet (devices/device.h); the last by which power is counted (matmul_time.h)
-SMS, CLOCK, PEAK, BANDWIDTH, L2, TDP, TMA, GRAPHICS, HALF_PEAK = range(9)
-FACTS = ("sms", "clock_hz", "peak_flops", "bandwidth", "l2_bytes", "tdp_w", "tma", "graphics", "half_peak_flops")
+SMS, CLOCK, PEAK, BANDWIDTH, L2, TDP, TMA, GRAPHICS, HALF_PEAK, SHALLOW = range(10)
+FACTS = ("sms", "clock_hz", "peak_flops", "bandwidth", "l2_bytes", "tdp_w", "tma", "graphics", "half_peak_flops",
+         "shallow_epilogues")
 
 # ---- Constants of a chip class, fitted: (name, start, lower bound, upper bound)
 CONSTANTS = (
@@ -51,6 +52,7 @@ SPLITS = np.array([1, 2, 3, 4, 6, 8, 16, 32], np.float64)
 MOST_TILES = 2.0        # of 128x128, in flight on an SM; a larger one is alone
 STEP_BYTES = 128.0      # of one row, that a step along k reads
 GEMV_L2_SHARE = 0.5     # of the L2 cache's bandwidth, that a GEMV reaches
+SHALLOW_DEPTH = 128.0   # k from which on a product by itself, in float32 on vector units, takes all of an epilogue
 SUM_BYTES = 4.0         # of a partial sum of split-K, written and read
 
 
@@ -85,6 +87,7 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
     relative = peak / f[HALF_PEAK]
     power = c[C_POWER] * f[HALF_PEAK] ** (1 - c[C_POWER_EXPONENT]) * (f[TDP] * 1e12) ** c[C_POWER_EXPONENT]
     sustained = flops / (power * (np.sqrt(relative) if relative > 1 else relative))
+    epilogue = c[C_TILE] / clock * (min(1.0, k / SHALLOW_DEPTH) if f[SHALLOW] > 0 and batch == 1 else 1.0)
     best = 1e30
     for i in range(TILES.shape[0] if f[TMA] > 0 else MMA_TILES):
         bm, bn = TILES[i, 0], TILES[i, 1]
@@ -112,7 +115,7 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
             operands = (bm * ea + bn * ew) * depth
             stream = waves * operands / (c[C_STREAM] * clock)
             latency = waves * steps * c[C_STEP] / waiting
-            arithmetic = max(tensor, max(stream, latency)) + waves * c[C_TILE] / clock * bm * bn / 16384.0
+            arithmetic = max(tensor, max(stream, latency)) + waves * epilogue * bm * bn / 16384.0
             traffic = max(dram, l2_bytes / l2_rate)
             main = max(arithmetic, traffic) + c[C_EXPOSED] * min(arithmetic, traffic)
             main = max(main, sustained)

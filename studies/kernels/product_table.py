@@ -49,6 +49,7 @@ CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_clocks": LANE_STEP},
            "Turing": {"power_share": 0.343}, "Volta": {"power_share": 0.32, "power_exponent": 1}}
 TF32_EXPOSED = 0.85  #: `kTf32Exposed`, of studies/fit_mig.py
 DATA_CENTRE = ("Ga100", "Hopper", "Blackwell")
+SHALLOW = ("Vector", "VectorVolta", "VectorAmpere", "VectorAda")  #: `epilogue_share` in whitebox/price/matmul_time.cpp
 LAUNCHED = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)
 
 
@@ -113,7 +114,7 @@ def write_pinned(rows, path):
     lines = ["chip\t" + "\t".join(pm.FACTS[:6]) + "\tbatch\tm\tn\tk\twidth\tturns\tseconds"]
     for chip, (row, tma, gemv) in rows.items():
         facts = data.FACTS[PINNED_DEVICES[chip]].copy()
-        facts[pm.TMA], facts[pm.GRAPHICS] = tma, gemv
+        facts[pm.TMA], facts[pm.GRAPHICS], facts[pm.SHALLOW] = tma, gemv, chip in SHALLOW
         for batch, m, n, k, width in PINNED_SHAPES:
             for turns in (0, 6):
                 c = row.copy()

@@ -30,8 +30,8 @@ EQUIVALENT = {
     "convolution": {"nn.conv1d_transpose", "nn.conv3d_transpose"},
     "_trilinear": {"einsum"},
     "cross_entropy_loss": {"nn.cross_entropy"},
-    "nll_loss_forward": {"nn.nll_loss"},
-    "nll_loss2d_forward": {"nn.nll_loss"},
+    "nll_loss_forward": {"nn.nll_loss", "nn.cross_entropy"},
+    "nll_loss2d_forward": {"nn.nll_loss", "nn.cross_entropy"},
     # copies have many names
     "clone": COPIES | {"broadcast_to"},
     "_to_copy": COPIES | {"cast"},
@@ -101,6 +101,7 @@ def calls_of(kernels: list[dict]) -> list[dict]:
 
     - a convolution and the kernel that adds its bias (cuDNN adds none);
     - what convolutions, norms of rows, softmax, recurrent layers and slice_scatter copy before they work on it;
+    - a group or instance norm and the kernel that adds up its statistics;
     - a loss and the kernel that sums it up;
     - concatenations of more than four dims, a copy per part;
     - a constant's fill and the copy into it (constant_pad_nd, diag_embed);
@@ -121,6 +122,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
         elif before and before["op"] == "full" and op == "nn.pad":
             before.update(op=op, kernels=before["kernels"] + 1)
         elif before and before["op"] == "copy" and op.startswith(COPY_THEMSELVES):
+            before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
+        elif before and before["op"] == "mean" and op in ("nn.group_norm", "nn.instance_norm"):
             before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] in LOSSES and op in ("mean", "sum_axes"):
             before.update(elements=elements, kernels=before["kernels"] + 1)

@@ -39,16 +39,23 @@ TEST(EfficientAttention, IsWhatItsAuthorsMeasured) {
 
 TEST(EfficientAttention, IsOfWhatFlashKernelsDoNotTake) {
   for (const char* flash : {"a100-40gb", "rtx4090", "h100-sxm", "b200"}) {
-    EXPECT_FALSE(facts(flash, kHalf)) << flash;
+    EXPECT_TRUE(facts(flash, kHalf)->wide_heads) << flash;
     EXPECT_TRUE(facts(flash, kFloat)->tf32) << flash;
   }
   for (const char* older : {"v100-16gb", "t4"}) {
-    EXPECT_TRUE(facts(older, kHalf)) << older;
+    EXPECT_FALSE(facts(older, kHalf)->wide_heads) << older;
     EXPECT_FALSE(facts(older, kFloat)->tf32) << older;
   }
   EXPECT_FALSE(facts("p100", kHalf));  // no tensor cores
   EXPECT_FALSE(facts("mi210", kFloat));
   EXPECT_FALSE(facts("i7-6700k", kFloat));
+}
+
+TEST(EfficientAttention, TakesHeadsThatFlashKernelsDoNot) {
+  for (const double channels : {128.0, 256.0, 512.0}) {
+    EXPECT_EQ(takes(*facts("h100-sxm", kHalf), square(8, 4096, channels)), channels > 256) << channels;
+    EXPECT_TRUE(takes(*facts("v100-16gb", kHalf), square(8, 4096, channels))) << channels;
+  }
 }
 
 TEST(EfficientAttention, CausalQueriesMeetHalfOfTheKeys) {

@@ -197,6 +197,18 @@ TEST(ProductTime, LongWorkKeepsToThePowerThatSquareProductsShow) {
   EXPECT_NEAR(rates_of("rtx-pro-6000-server", Precision::Bf16).sustained[1], 400e12, 30e12);
 }
 
+// Two of NeuSight's linear layers in float32 on an A100 of 40 GB, PCIe: ms.
+TEST(ProductTime, ShallowProductsOnVectorUnitsHaveShortEpilogues) {
+  const ProductDevice d = *rates_of("a100-pcie-40gb", Precision::Fp32).product[0];
+  const auto ms = [&](double batch, double m, double n, double k) {
+    return product_time(d, {.batch = batch, .m = m, .n = n, .k = k, .a_bytes = 4, .b_bytes = 4, .c_bytes = 4}).total *
+           1e3;
+  };
+  EXPECT_NEAR(ms(1, 7222, 46866, 26) / 2.646, 1, 0.2);
+  EXPECT_NEAR(ms(1, 6512, 15395, 16) / 0.725, 1, 0.2);
+  EXPECT_GT(ms(2, 4096, 4096, 16), 2.5 * ms(1, 4096, 4096, 16));  // batches of products have them whole
+}
+
 TEST(ProductTime, Tf32HidesLessOnDataCentreChips) {
   // bfloat16 of twice the depth has as many bytes and, at twice the rate, as long arithmetic
   ProductDevice d = kH100;

@@ -82,7 +82,7 @@ double batch_norm_us(int channels, int extent, Layout layout) {
   (%4)
 }})",
                                        channels, extent));
-  const Device d{.kind = "gpu", .vector_tflops = {{"float32", 10}}, .bandwidth_gb_s = 100, .sms = 40};
+  const Device d{.kind = "gpu", .vector_tflops = {{"float32", 10}}, .bandwidth_gb_s = 1000, .sms = 40};
   double us = 0;
   for (const Kernel& k : step_of(g, {.layout = layout, .task = Task::Train}).kernels) {
     if (k.ops.front() == op("nn.batch_norm")) us += price(k, Rates(d, Precision::Fp32)).memory_us;

@@ -131,12 +131,14 @@ inline constexpr double kSoftmaxOperations = 4;
 struct EfficientAttention {
   double share = 1, channel_clocks = 0, score_clocks = 0;
 };
-/// In 16 bits on Volta and Turing: V100, heads of 40 and 128 channels. [efficient]
+/// In 16 bits: V100, heads of 40 and 128 channels. [efficient] Since Ampere of wider heads than flash kernels take.
 inline constexpr EfficientAttention kEfficientHalf{.share = 0.36, .score_clocks = 0.376};
 /// In 32 bits with tensor cores, each product three in TF32 (cutlass::arch::OpMultiplyAddFastF32): A100. [efficient]
 inline constexpr EfficientAttention kEfficientTf32{.channel_clocks = 0.0125};
 /// In 32 bits without: Quadro GP100. [efficient]
 inline constexpr EfficientAttention kEfficientLanes{.share = 0.61};
+/// Channels of a head that flash kernels take at most. [sdp_utils.cpp, check_head_dim_size_flash]
+inline constexpr double kFlashHead = 256;
 /// Channels that its accumulators hold in square tiles, and that a step walks over. [kernel_forward.h, kMaxK, ThreadK]
 inline constexpr double kEfficientHead = 64, kEfficientStep = 32;
 /// Clocks of a thread block beside its scores; 1: of the longest block, what the last wave adds. As flash kernels.

@@ -39,4 +39,10 @@ inline constexpr Busy kOwnBatchNormBusy{2.1, 3};
 inline constexpr double kOwnBatchNormChannels = 32, kOwnBatchNormSerial = 16, kOwnBatchNormThreads = 512,
                         kOwnBatchNormBlocks = 128;
 
+/// Threads of a block that adds up a norm's statistics, such blocks that an SM holds, and clocks that each of its
+/// threads takes for an element: a load and Welford's step, whose division waits. Half of what a layer norm's kernel,
+/// which reads four elements at a time twice, takes for them (kLayerNormTime, alone_column: 3.62 of 128 threads).
+/// [group_norm_kernel.cu; cuda_utils::kCUDABlockReduceNumThreads; kernels]
+inline constexpr double kStatisticsThreads = 512, kStatisticsHeld = 4, kStatisticsClocks = 926;
+
 }  // namespace perfc::constants

@@ -50,5 +50,7 @@ inline constexpr double kFoundRowClocks = 201;
 /// [hopper]
 inline constexpr double kReducedRowUs = 1.45, kRowLoadUs = 0.225, kReducedColumnUs = 2.44, kColumnLoadUs = 0.26,
                         kNarrowColumnLoadUs = 0.11, kSplitColumnUs = 3;
+/// Thread blocks of 512 that a device of 132 SMs holds, up to which blocks share a row. [Reduce.cuh, target_grid_size]
+inline constexpr double kReductionBlocks = 528;
 
 }  // namespace perfc::constants

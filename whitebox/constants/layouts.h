@@ -9,6 +9,11 @@ namespace perfc::constants {
 /// cuDNN's kernels between the orders of channels (nchwToNhwcKernel, nhwcToNchwKernel): positions of a tile of 32
 /// channels, and clocks of an SM per element that a tile holds and per element that it has room for. [transposes.py]
 inline constexpr double kOrderTile = 32, kOrderElementClocks = 0.306, kOrderTileClocks = 0.349;
+/// Results of convolutions in TF32 that are converted: cuDNN 9's kernels before Hopper mostly write channels first
+/// themselves (sm86_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw). A ResNet-18's on an RTX 5070 Ti Laptop
+/// 11 of 17 (nhwcToNchwKernel, 110 calls of ten passes), a YOLOv8s' on an RTX 4090 19 of 159 µs of conversions, some
+/// 0.15: their mean. [anshulk-cmu/HDAI---cuDNN-Profiling; a profile of YOLOv8s, nsys, PyTorch 2.8, 2026]
+inline constexpr double kTf32ResultsConverted = 0.4;
 /// Factor on the time of copies between channels first and last. Group norms, channels last. [timm]
 inline constexpr double kReordering = 2;
 

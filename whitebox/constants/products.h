@@ -52,6 +52,11 @@ inline constexpr double kFullTile = 128 * 128, kTilesAtOnce = 2;
 inline constexpr double kStepBytes = 128;
 /// Byte of an element of the narrowest weights: 4 bits. [ONNX, MatMulNBits]
 inline constexpr double kNarrowestWeight = 0.5;
+/// k from which on a product by itself, in float32 on vector units since Volta, takes all of its class' `tile_clocks`,
+/// below in proportion. What a class has is what batches of small products take; by themselves, with k up to 32, an
+/// A100's come out at 1.03 of what was measured (2.0 to 2.4 before), with k up to 64 at 0.88 (1.26), a V100's at 1.03
+/// to 1.06 (1.19 to 1.26). [kernels: studies/kernels/product_model.py, SHALLOW_DEPTH]
+inline constexpr double kShallowDepth = 128;
 /// Byte of a partial sum of split-K. [counted]
 inline constexpr double kSumBytes = 4;
 /// 1: of the L2 cache's rate, what products of one row reach. A100, L40S. [kernels]

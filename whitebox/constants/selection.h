@@ -23,6 +23,10 @@ inline constexpr double kSelectBits = 2, kSelectPasses = 2;
 inline constexpr double kManyBlockPasses = 6, kManyBlockSteps = 160;
 /// A second kernel sorts: its launch and each of its stages in such steps. Beyond so many it sorts by radix.
 inline constexpr double kSecondKernelSteps = 7, kSortStep = 0.5, kMostSortedInBlock = 4096;
+/// Clocks of an SM per element and stage of a scan: some 35 instructions of a thread for two elements, an integer
+/// division among them, by four schedulers of 32 threads. Its loads and its stores are a stage each.
+/// [ScanUtils.cuh, counted]
+inline constexpr double kScanClocks = 35.0 / 2 / 128, kScanMemoryStages = 2;
 /// Bits of the key that a pass of a radix sort goes by. [NVIDIA/cccl, cub: DeviceRadixSort, DeviceSegmentedRadixSort]
 inline constexpr double kSortedBits = 8, kSegmentSortedBits = 6;
 

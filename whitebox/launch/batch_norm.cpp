@@ -71,13 +71,24 @@ void limit_cudnn(const Normalised& d, bool channels_last, bool half, Limits& lim
 
 }  // namespace
 
+bool has_batch_statistics(const Node& norm) {
+  return norm.is(op("nn.batch_norm")) && norm.attrs.int_or("training_mode", 0) != 0;
+}
+
+void be_of_batch(const Type& parameter, bool channels_last, Kernel& k) {
+  k.placement.channels_first = !channels_last;
+  k.extents.weights = static_cast<double>(parameter.elements().value_or(0));
+  if (!channels_last) k.limits.blocks = k.extents.weights;
+}
+
 bool has_own_batch_norm(const ExecConfig& c) {
   return c.mode == ExecMode::Eager && c.task != Task::Train && float_bytes(c.precision) == 2;
 }
 
-void limit_batch_norm(const ExecConfig& c, const Type& data, bool channels_last, Kernel& k) {
+void limit_batch_norm(const ExecConfig& c, const Node& norm, bool channels_last, Kernel& k) {
   if (c.mode == ExecMode::Compiled) return;
-  const bool trains = c.task == Task::Train, cudnn = float_bytes(c.precision) == 4;
+  const Type& data = norm.results[0].type;
+  const bool trains = c.task == Task::Train || has_batch_statistics(norm), cudnn = float_bytes(c.precision) == 4;
   if (cudnn && !channels_last) {
     const double of_half = trains ? constants::kBatchNormTrainingClocks16 : constants::kBatchNormHalfClocks;
     k.limits.byte_clocks = k.half ? of_half : constants::kBatchNormByteClocks;

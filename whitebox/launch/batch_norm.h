@@ -9,8 +9,15 @@ namespace perfc {
 /// (aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend).
 bool has_own_batch_norm(const ExecConfig&);
 
-/// Sets `limits` of the batch norm of data of a static type. Nothing for compilers, which write their own, and for
+/// Whether a batch norm adds up its batch's statistics: in training, and in programs that were exported so.
+bool has_batch_statistics(const Node& norm);
+
+/// Makes `norm`'s kernel one that does, but for what it moves. Channels first, a thread block per channel;
+/// TorchInductor splits its sums (torch/_inductor/ir.py, Reduction.num_splits). `parameter`: one per channel.
+void be_of_batch(const Type& parameter, bool channels_last, Kernel& norm);
+
+/// Sets `limits` of a batch norm. Nothing for compilers, which write their own, and for
 /// training channels last, which memory alone limits (batchnorm_fwtr_nhwc_semiPersist).
-void limit_batch_norm(const ExecConfig&, const Type& data, bool channels_last, Kernel&);
+void limit_batch_norm(const ExecConfig&, const Node& norm, bool channels_last, Kernel&);
 
 }  // namespace perfc

@@ -11,11 +11,13 @@
 #include "whitebox/constants/kernels.h"
 #include "whitebox/constants/layouts.h"
 #include "whitebox/constants/linear_attention.h"
+#include "whitebox/constants/training.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/element_clocks.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
+#include "whitebox/launch/norm_statistics.h"
 #include "whitebox/launch/suppression_parts.h"
 #include "whitebox/launch/value_strides.h"
 
@@ -65,6 +67,8 @@ class EagerPlanner {
     if (n.is(op("nn.pad")) && pad_by_parts(id, n)) return;
     if (n.is(op("concatenate")) && concatenate_by_parts(id, n)) return;
     if (n.is(op("nn.instance_norm"))) repeat_parameters(id, n);
+    if (n.is(op("nn.cross_entropy")) && cross_entropy_by_parts(id, n)) return;
+    if (const auto statistics = norm_statistics(of_, id)) add_up(id, n, *statistics);
     for (const OpId part : def(n.op).before) {
       if (part) run_before(id, n, part);
     }
@@ -129,6 +133,31 @@ class EagerPlanner {
       if (n.operands[i] && !of_.g.data(n.operands[i]))
         launch(id, HostCall::Inner, maker_.copy_of(id, n.operands[i], of_.widths.read_width(n.operands[i], n)));
     }
+  }
+
+  /// A softmax, of whose rows another kernel picks what the labels say, all in one thread block where it adds them up
+  /// and a label has one position (aten/src/ATen/native/LossNLL.cpp, cross_entropy_loss_symint; cuda/NLLLoss.cu,
+  /// nll_loss_threads). Labels that are probabilities are multiplied with it.
+  bool cross_entropy_by_parts(NodeId id, const Node& n) {
+    constexpr double kFewest = 32, kMost = 1024, kRowsOfThread = 16, kLabelAndSector = 8 + 32;
+    if (!def(of_.config.runtime).autocast || of_.config.task == Task::Train) return false;
+    run_before(id, n, op("nn.log_softmax"));
+    const Type& labels = of_.g.type(n.operands[1]);
+    if (is_float(labels.dtype())) return false;
+    const double rows = of_.elements(n.operands[1]);
+    const double threads = std::clamp(std::exp2(std::round(std::log2(rows / kRowsOfThread))), kFewest, kMost);
+    Kernel k = moved(id, {n.op, of_.elements({id, 0}), rows * kLabelAndSector});
+    if (labels.rank() == 1 && of_.elements({id, 0}) == 1) k.limits.serial_steps = 2 * std::ceil(rows / threads);
+    launch(id, host_call(n.op), std::move(k));
+    return true;
+  }
+
+  /// The statistics of a norm, by a kernel of their own.
+  void add_up(NodeId id, const Node& n, const NormStatistics& statistics) {
+    const double width = of_.widths.read_width(n.operands[0], n);
+    Kernel k = moved(id, {op("mean"), statistics.rows, of_.widths.bytes_read(n.operands[0], n)});
+    limit_statistics(statistics, width, k);
+    out_.add(id, std::move(k));
   }
 
   /// A weight times a stack of matrices is their product with its transpose, transposed and copied
@@ -289,7 +318,12 @@ class EagerPlanner {
       const double waits = reduction_us(of_, id) / constants::kSerialStepUs;
       k.limits.serial_steps = std::max(k.limits.serial_steps, waits);
     }
-    if (n.is(op("nn.batch_norm")) && has_own_batch_norm(of_.config)) prepare_batch_norm(id, n);
+    if (has_batch_statistics(n) && of_.config.task != Task::Train && def(of_.config.runtime).autocast) {
+      be_of_batch(of_.g.type(n.operands[1]), of_.layout.channels_last[id], k);
+      k.traffic.bytes *= constants::kBatchStatisticsBytes;
+    } else if (n.is(op("nn.batch_norm")) && has_own_batch_norm(of_.config)) {
+      prepare_batch_norm(id, n);
+    }
     if (k.state.kernels == StateKernels::Library) count_triton_calls(k.state);
     // A layer's call adds its bias (aten/src/ATen/native/Convolution.cpp, _convolution; Linear.cpp, linear).
     launch(id, n.is(op("nn.bias_add")) ? HostCall::Inner : host_call(n.op), std::move(k));

@@ -173,7 +173,8 @@ double softmax_clocks(const PlannedGraph& of, NodeId id) {
 
 double reduction_us(const PlannedGraph& of, NodeId id) {
   const Node& n = of.node(id);
-  const bool reduces = def(kernel_op(n)).category == Category::Reduction && !n.operands.empty() && n.operands[0];
+  const bool reduces =
+      !def(n.op).scans && def(kernel_op(n)).category == Category::Reduction && !n.operands.empty() && n.operands[0];
   if (!reduces || !of.g.type({id, 0}).is_static() || elements_of(of, id) == 0) return 0;
   const ValueId data = n.operands[0];
   const double results = elements_of(of, id);
@@ -187,6 +188,7 @@ double element_clocks(const PlannedGraph& of, NodeId id) {
     return pooling_clocks(of, id, reads);
   const OpId runs = kernel_op(n);
   if (is_elementwise(n) || n.is(op("nn.bias_add"))) return elementwise_clocks(of, id, of.widths.is_half(id));
+  if (def(n.op).scans) return 0;
   if (def(runs).category == Category::Reduction && of.g.type({id, 0}).is_static()) return reduction_clocks(of, id);
   if (n.is(op("concatenate"))) return concatenation_clocks(of, id);
   if (def(n.op).category == Category::Softmax) return softmax_clocks(of, id);

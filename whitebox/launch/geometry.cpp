@@ -1,5 +1,6 @@
 #include "whitebox/launch/geometry.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ir/layout.h"
@@ -85,9 +86,19 @@ Extents product_extents(const Graph& g, const Node& n, const Type& result, doubl
 }  // namespace
 
 double pooled_reads(const Graph& g, const Node& n) {
-  if (!n.is(op("nn.max_pool2d")) && !n.is(op("nn.avg_pool2d"))) return 0;
+  if (def(n.op).category != Category::Pooling || n.operands.size() != 1 || !n.attrs.has("kernel_size")) return 0;
   const auto results = static_cast<double>(n.results[0].type.elements().value_or(0));
   return results * window_elements(n.attrs, g.type(n.operands[0]));
+}
+
+bool is_rare_convolution(const Graph& g, const Node& n) {
+  const auto is_wide = [&](std::string_view attribute) {
+    return std::ranges::any_of(n.attrs.ints_or_empty(attribute), [](std::int64_t x) { return x > 1; });
+  };
+  constexpr std::size_t kVolumeRank = 5;
+  const Type& data = g.type(n.operands[0]);
+  return is_wide("dilation") || (data.ranked() && data.rank() == kVolumeRank) ||
+         (is_transposed_convolution(n.op) && is_wide("strides"));
 }
 
 Extents elementwise_extents(const Type& t, double elements) {
@@ -95,6 +106,17 @@ Extents elementwise_extents(const Type& t, double elements) {
   e.n = t.is_static() && t.rank() > 0 ? static_cast<double>(t.shape().back().value()) : 1;
   e.m = e.n > 0 ? elements / e.n : 0;
   e.k = 1;
+  return e;
+}
+
+Extents extents_of_rows(const Node& n, Extents e) {
+  const Type& result = n.results[0].type;
+  if (!result.is_static()) return e;
+  const auto axis = normalized_axis(n.attrs.int_or("axis", -1), result.rank());
+  for (std::size_t a = axis.value_or(result.rank()); a + 1 < result.rank(); ++a) {
+    e.n *= extent(result, a);
+    e.m /= extent(result, a);
+  }
   return e;
 }
 

@@ -9,8 +9,12 @@ namespace perfc {
 Extents elementwise_extents(const Type&, double elements);
 /// Elements that all windows of a pooling read; 0 for other operators, and where shapes are not known.
 double pooled_reads(const Graph&, const Node&);
+/// Whether a convolution is of a form of which no kernel was measured: `Placement::rare`.
+bool is_rare_convolution(const Graph&, const Node&);
 /// Of a call with `macs` multiply–accumulates.
 Extents extents_of(const Graph&, NodeId, double macs);
+/// The same by rows: m of them, each of the n elements that a norm normalises together, from `axis` on.
+Extents extents_of_rows(const Node& norm, Extents);
 /// Of an operator whose row has an `attention` column, where its types are static; else empty.
 AttentionSpan attention_span(const Graph&, NodeId);
 /// How well tensor cores load rows as long as the last axis, see Placement::aligned.

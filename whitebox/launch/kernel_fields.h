@@ -24,7 +24,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
       kernel;
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights, groups] = extents;
-  auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked] = placement;
+  auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked, rare] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, padding_bytes, epilogue_bytes, biased_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, busy_cached, busy_missed, blocks_held, byte_clocks,
          on_lanes, generated, tail_clocks, depthwise, slowdown, all_groups] = limits;
@@ -54,6 +54,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"weights", "elements", {}, Tells::Nothing}, weights);
   visit(KernelField{"groups", "1", {}, Tells::Nothing}, groups);
   visit(KernelField{"blocked", "1", {}, Tells::Nothing}, blocked);
+  visit(KernelField{"rare", "1", {}, Tells::Nothing}, rare);
   visit(KernelField{"aligned", "1"}, aligned);
   visit(KernelField{"channels_first", "1"}, channels_first);
   visit(KernelField{"wide_index", "1"}, wide_index);

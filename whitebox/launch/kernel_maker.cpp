@@ -13,11 +13,20 @@
 #include "whitebox/launch/einsum_product.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
+#include "whitebox/launch/norm_statistics.h"
+#include "whitebox/launch/scan.h"
 
 namespace perfc {
 namespace {
 
 void be_selection(const Selection& s, Kernel& k) {
+  k.limits.serial_steps = s.steps;
+  k.limits.blocks = s.blocks;
+  k.limits.blocks_held = s.blocks_held;
+}
+
+void be_scan(const Scan& s, double bytes, Kernel& k) {
+  if (bytes > 0) k.limits.byte_clocks = s.clocks / bytes;
   k.limits.serial_steps = s.steps;
   k.limits.blocks = s.blocks;
   k.limits.blocks_held = s.blocks_held;
@@ -96,9 +105,14 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
     if (n.is(op("topk"))) be_selection(selection(id), k);
   } else if (of_.config.mode == ExecMode::Eager) {
     k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
+    if (def(n.op).scans && def(of_.config.runtime).autocast)
+      be_scan(scan_of(of_, id), cost.bytes_read + cost.bytes_written, k);
     const bool rms = n.is(op("nn.rms_norm")) && def(of_.config.runtime).autocast;  // PyTorch's own kernel
-    if (n.is(op("nn.layer_norm")) || rms) k.limits.row_blocks = k.extents.m;
-    if (n.is(op("nn.batch_norm"))) limit_batch_norm(of_.config, of_.g.type({id, 0}), of_.layout.channels_last[id], k);
+    if (n.is(op("nn.layer_norm")) || rms) {
+      k.extents = extents_of_rows(n, k.extents);
+      k.limits.row_blocks = k.extents.m;
+    }
+    if (n.is(op("nn.batch_norm"))) limit_batch_norm(of_.config, n, of_.layout.channels_last[id], k);
   }
   return k;
 }
@@ -117,6 +131,7 @@ void KernelMaker::be_convolution(NodeId id, Kernel& k) const {
   k.kind = KernelKind::Convolution;
   k.placement.aligned = channel_alignment(of_.g, of_.node(id));
   k.placement.channels_first = !of_.layout.channels_last[id];
+  k.placement.rare = is_rare_convolution(of_.g, of_.node(id));
   k.quantised = eight_bits_of(id);
   if (of_.node(id).attrs.int_or("groups", 1) > 1) be_grouped(id, k);
 }
@@ -209,7 +224,8 @@ Kernel KernelMaker::quantisation_of(NodeId id, ValueId v) const {
 
 double KernelMaker::inner_bytes(NodeId id) const {
   const Node& n = of_.node(id);
-  if (n.is(op("nn.group_norm"))) return of_.widths.bytes_read(n.operands[0], n);
+  const bool apart = of_.config.mode == ExecMode::Eager && norm_statistics(of_, id);
+  if (n.is(op("nn.group_norm")) && !apart) return of_.widths.bytes_read(n.operands[0], n);
   if (n.is(op("topk"))) return selection(id).bytes;
   if (of_.widths.is_half(id)) {
     if (const auto a = linear_attention_of(CostContext(of_.g, id))) return wide_state_bytes(*a);

@@ -21,11 +21,21 @@ double vector_of(double results) {
   return 1;
 }
 
-/// A warp loads a row, 16 byte a thread; a block does from so many elements on.
+/// Blocks that share a row of so many `values` for each of their threads.
+double blocks_of_row(double values, double results) {
+  const double most = std::ceil(values / kSplitLeast), least = std::ceil(values / kSplitValues);
+  return std::max(std::min(std::ceil(constants::kReductionBlocks / results), most), least);
+}
+
+/// A warp loads a row, 16 byte a thread; a block does from so many elements on, and several do a longer one.
 double row_us(const ReductionShape& s) {
   const double loads = std::ceil(s.length * s.width / (kWarpThreads * kRowLoad));
   const double warps = s.length / kWarpThreads >= kSharedValues ? kBlockThreads / kWarpThreads : 1;
-  return constants::kReducedRowUs + constants::kRowLoadUs * std::ceil(loads / warps);
+  const double values = s.length / (kWarpThreads * warps);
+  const bool splits = warps > 1 && values >= kSplitValues && s.results <= constants::kReductionBlocks;
+  const double blocks = splits ? blocks_of_row(values, s.results) : 1;
+  return constants::kReducedRowUs + constants::kRowLoadUs * std::ceil(loads / warps / blocks) +
+         (splits ? constants::kSplitColumnUs : 0);
 }
 
 /// A thread adds up a column, or a part of it.

@@ -8,6 +8,7 @@
 #include "whitebox/constants/elements.h"
 #include "whitebox/constants/training.h"
 #include "whitebox/constants/units.h"
+#include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
@@ -54,15 +55,11 @@ class Backward {
     }
   }
 
-  /// A batch norm of cuDNN's, channels first, has a thread block per channel; TorchInductor splits its sums
-  /// (torch/_inductor/ir.py, Reduction.num_splits).
   void be_batch_norm(Kernel& k) const {
     const Node& n = g_.node(k.node);
     if (n.operands.size() < 2) return;
     if (k.pass == Pass::Backward) k.pass = Pass::DataGradient;
-    k.placement.channels_first = !channels_last_;
-    k.extents.weights = elements(g_.type(n.operands[1]));
-    if (!channels_last_) k.limits.blocks = k.extents.weights;
+    be_of_batch(g_.type(n.operands[1]), channels_last_, k);
   }
 
   /// Channels last, cuDNN 8 has gradients of grouped convolutions for groups of 4, 8, 16 and 32 channels

@@ -29,18 +29,31 @@ std::vector<bool> read_as_stored(const Graph& g) {
 
 }  // namespace
 
-std::optional<Precision> half_precision_of(const Graph& g) {
+namespace {
+
+/// Elements of floats, by their width.
+struct FloatElements {
   double full = 0, float16 = 0, other = 0;
+  void count(const Type& t) {
+    if (!t.is_tensor() || !t.is_static() || !is_float(t.dtype())) return;
+    (bits(t.dtype()) > 16 ? full : t.dtype() == DType::Float16 ? float16 : other) += static_cast<double>(*t.elements());
+  }
+};
+
+}  // namespace
+
+std::optional<Precision> half_precision_of(const Graph& g) {
+  FloatElements of;
   const std::vector<bool> read = read_as_stored(g);
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
-    if (n.kind != NodeKind::Constant || !read[id]) continue;
-    const Type& t = n.results[0].type;
-    if (!t.is_tensor() || !t.is_static() || !is_float(t.dtype())) continue;
-    (bits(t.dtype()) > 16 ? full : t.dtype() == DType::Float16 ? float16 : other) += static_cast<double>(*t.elements());
+    if (n.kind == NodeKind::Constant && read[id]) of.count(n.results[0].type);
   }
-  if (float16 + other <= full) return std::nullopt;
-  return float16 > other ? Precision::Fp16 : Precision::Bf16;
+  if (of.full + of.float16 + of.other == 0) {
+    for (const ValueId p : g.params()) of.count(g.type(p));
+  }
+  if (of.float16 + of.other <= of.full) return std::nullopt;
+  return of.float16 > of.other ? Precision::Fp16 : Precision::Bf16;
 }
 
 namespace {

@@ -39,16 +39,18 @@ std::optional<EfficientAttentionFacts> efficient_attention_facts(const Device& d
   };
   const double lanes = per_clock(figure(d.vector_tflops, "float32"));
   const bool before_ampere = d.architecture == "volta" || d.architecture == "turing";
+  const bool old_instructions = d.memory_type == "hbm" && d.architecture != "ampere" && !before_ampere;
   if (half) {
     out.flops_clock = per_clock(figure(d.matrix_tflops, "float16"));
-    if (!before_ampere || out.flops_clock <= 0) return std::nullopt;
+    if (out.flops_clock <= 0) return std::nullopt;
+    if (old_instructions) out.flops_clock *= constants::kMmaSyncShare;
+    out.wide_heads = !before_ampere;
     out.share = constants::kEfficientHalf.share;
     out.score_clocks = constants::kEfficientHalf.score_clocks;
     return out;
   }
   const double tf32 = per_clock(figure(d.matrix_tflops, "tf32"));
   if (tf32 > 0 && !before_ampere) {  // three products in TF32 make one in float32
-    const bool old_instructions = d.memory_type == "hbm" && d.architecture != "ampere";
     out.flops_clock = tf32 / 3 * (old_instructions ? constants::kMmaSyncShare : 1);
     out.channel_clocks = constants::kEfficientTf32.channel_clocks;
     out.tf32 = true;
@@ -58,6 +60,10 @@ std::optional<EfficientAttentionFacts> efficient_attention_facts(const Device& d
   out.flops_clock = lanes;
   out.share = constants::kEfficientLanes.share;
   return out;
+}
+
+bool takes(const EfficientAttentionFacts& d, const AttentionProblem& a) {
+  return !d.wide_heads || a.channels > constants::kFlashHead;
 }
 
 double efficient_attention_time(const AttentionProblem& a, const EfficientAttentionFacts& d) {

@@ -33,6 +33,7 @@ PriceKind kind_of(const Kernel& k, bool on_vector) {
       if (!k.ops.empty() && def(k.ops.front()).category == Category::Attention) return PriceKind::Attention;
       return on_vector ? PriceKind::VectorProduct : PriceKind::Product;
     case KernelKind::Convolution:
+      if (k.placement.rare) return PriceKind::RareConvolution;
       return on_vector ? PriceKind::VectorConvolution : PriceKind::Convolution;
     case KernelKind::Depthwise:
       return PriceKind::Depthwise;

@@ -22,10 +22,11 @@ enum class PriceKind : std::uint8_t {
   Attention,
   Convolution,
   VectorConvolution,
+  RareConvolution,  ///< Placement::rare
   Depthwise,
   Memory,
 };
-inline constexpr std::size_t kPriceKinds = 7;
+inline constexpr std::size_t kPriceKinds = 8;
 
 class KernelEvidence {
  public:

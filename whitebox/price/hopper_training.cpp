@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/layout.h"
 #include "whitebox/constants/convolutions.h"
 #include "whitebox/constants/hopper.h"
 #include "whitebox/price/hopper_convolution.h"
@@ -68,7 +69,7 @@ Product product_of(double m, double n, double k, double width) {
 double on_lanes_us(const Kernel& k, const Convolution& c, const Rates& r) {
   const double width = r.product_bytes[k.half];
   const double converted = k.placement.channels_first ? 0 : order_conversion_us(k, r, width);
-  if (k.pass == Pass::DataGradient) {
+  if (k.pass != Pass::WeightGradient) {
     // Where a window of one element has strides, the positions between stay zero.
     const bool points = c.window == 1 && c.stride > 1;
     const Product p = points ? product_of(c.out, c.channels, c.results, width)
@@ -124,7 +125,10 @@ std::optional<double> data_us(const Kernel& k, const Convolution& c, const Rates
 
 std::optional<double> hopper_gradient_us(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
-  const bool gradient = k.pass == Pass::DataGradient || k.pass == Pass::WeightGradient;
+  // A transposed convolution is the gradient of another's data (aten/src/ATen/native/cudnn/ConvShared.cpp,
+  // cudnn_convolution_transpose_forward).
+  const bool transposed = k.pass != Pass::WeightGradient && is_transposed_convolution(k.ops.front());
+  const bool gradient = transposed || k.pass == Pass::DataGradient || k.pass == Pass::WeightGradient;
   const bool convolution = k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise;
   if (!gradient || !convolution || !r.hopper || e.weights <= 0 || e.window <= 0) return std::nullopt;
   if (!r.convolution_product[k.half] || multiplies_eight_bits(k.quantised)) return std::nullopt;
@@ -132,7 +136,7 @@ std::optional<double> hopper_gradient_us(const Kernel& k, const Rates& r) {
   if (c.groups > 1) return groups_us(k, r);
   if (k.pass == Pass::WeightGradient && c.channels <= constants::kFirstChannels) return image_us(k, c, r);
   if (r.on_vector[k.half]) return on_lanes_us(k, c, r);
-  return k.pass == Pass::DataGradient ? data_us(k, c, r) : weights_us(k, c, r);
+  return k.pass == Pass::WeightGradient ? weights_us(k, c, r) : data_us(k, c, r);
 }
 
 std::optional<double> hopper_batch_norm_us(const Kernel& k, const Rates& r) {

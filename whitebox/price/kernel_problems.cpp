@@ -131,7 +131,7 @@ std::optional<AttentionProblem> attention_problem(const Kernel& k) {
 }
 
 bool has_flash_kernel(const Kernel& k, const AttentionProblem& a) {
-  if (!k.half || k.placement.aligned <= 0) return false;
+  if (!k.half || k.placement.aligned <= 0 || a.channels > constants::kFlashHead) return false;
   const bool narrow = a.channels <= *std::rbegin(constants::kAttentionWidths);
   switch (form_of(a)) {
     case AttentionForm::Decode:

@@ -57,6 +57,13 @@ double read_again(const Product& p, const Moved& bytes, double tile_m, double ti
   return std::max(0.0, waves * wave - bytes.a - bytes.b) * (1 - bytes.stays);
 }
 
+/// 1: of an epilogue's clocks, what a product takes.
+double epilogue_share(ChipClass chip, const Product& p) {
+  const bool since_volta = chip == ChipClass::Vector || chip == ChipClass::VectorVolta ||
+                           chip == ChipClass::VectorAmpere || chip == ChipClass::VectorAda;
+  return since_volta && p.batch == 1 ? std::min(1.0, p.k / constants::kShallowDepth) : 1;
+}
+
 /// A product of one row or column: a kernel without tiles, bound by what it reads.
 double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Product& p, const Moved& bytes,
                  double step) {
@@ -201,6 +208,7 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
   const double sustained = 2 * p.batch * p.m * p.n * p.k / sustained_flops(d, p.quantised);
   const double launch = chip.launch_clocks / d.clock;
   const double waiting = waiting_hz(d.clock);
+  const double full_tile = chip.tile_clocks / d.clock * epilogue_share(d.chip, p);
   const double tile_rate = d.share * d.peak / d.sms * chip.tensor_share;  // FLOP/s of an SM
 
   ProductTime best{.total = 1e30};
@@ -217,7 +225,7 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
                         bytes.written / (chip.write_share * d.bandwidth);
     const double l2 = p.batch * (columns * p.m * p.a_bytes + rows * p.n * p.b_bytes) * p.k / l2_rate;
     const double traffic = std::max(dram, l2);
-    const double epilogue = chip.tile_clocks / d.clock * area / constants::kFullTile;
+    const double epilogue = full_tile * area / constants::kFullTile;
     const double row_bytes = tile_m * p.a_bytes + tile_n * p.b_bytes;
     for (const double split : constants::kProductSplits) {
       const double steps = std::ceil(p.k / split / step), depth = steps * step;

@@ -42,8 +42,10 @@ double order_conversion_us(const Kernel& k, const Rates& r, double width) {
   // Images alone have few channels that all are read at once.
   const double channels = e.products == 1 && e.window > 0 ? e.k / e.window : constants::kOrderTile;
   const double read = r.hopper && channels <= constants::kFirstChannels ? filled(channels) : 1;
+  const bool writes_first = width == 4 && !r.hopper && k.pass == Pass::Inference;
+  const double results = writes_first ? constants::kTf32ResultsConverted : 1;
   const double work_s = reordered_s(of.data, read, width, hot, r.memory) +
-                        reordered_s(of.result, 1, width, hot, r.memory) +
+                        results * reordered_s(of.result, 1, width, hot, r.memory) +
                         reordered_s(weights, filled(e.window), width, 0, r.memory);
   return r.layout * (work_s * 1e6 * k.limits.slowdown + kernels * r.launch_us);
 }

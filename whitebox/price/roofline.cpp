@@ -225,7 +225,7 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
     p.exposed_us = 0;
     return macs;
   }
-  if (const auto& efficient = r.efficient_attention[k.half]) {
+  if (const auto& efficient = r.efficient_attention[k.half]; efficient && takes(*efficient, *problem)) {
     // Three products in TF32 for one: far from the power limit.
     const double sustained = efficient->tf32 ? 0 : 2 * macs / r.sustained[k.half];
     const double by_engine = k.attention.in_engine && k.half ? constants::kEngineAttention : 1;
@@ -304,7 +304,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (k.limits.blocks > 0) {  // the other multiprocessors wait
     const double busy = std::lerp(k.limits.busy_cached, k.limits.busy_missed, missed(r.memory, k.traffic.bytes));
     p.compute_us *= std::max(1.0, busy * r.sms / k.limits.blocks);
-    p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);
+    p.memory_us *= std::max(1.0, std::min<double>(r.sms, r.bandwidth / constants::kBlockBandwidth) / k.limits.blocks);
   }
   if (k.limits.tail_clocks > 0 && r.memory.clock_hz > 0) p.exposed_us += k.limits.tail_clocks / r.memory.clock_hz * 1e6;
   p.serial_us = k.limits.serial_steps * r.serial_us;

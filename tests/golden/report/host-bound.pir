@@ -14,7 +14,6 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x; with --host server-# # ms, server-# # ms
 //   bound by host the device waits # % of the time; what helps:
-//     --mode compiled # ms #/s # × the samples per second
 //     --batch # # ms #/s # × the samples per second
 //   runtime pytorch others (--runtime): torch-compile # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
 //   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
