@@ -8,6 +8,7 @@
 #include "round_device.h"
 #include "whitebox/constants/kernels.h"
 #include "whitebox/constants/training.h"
+#include "whitebox/price/evidence.h"
 #include "whitebox/price/kernel_problems.h"
 #include "whitebox/price/roofline.h"
 
@@ -166,6 +167,31 @@ TEST(Whitebox, FirstLayersHaveNoKernelInTf32) {
   };
   EXPECT_EQ(us(3, Precision::Tf32), us(3, Precision::Fp32));
   EXPECT_LT(us(4, Precision::Tf32), us(4, Precision::Fp32));
+}
+
+/// Half of the 90 % interval, in ln, that the kernels of a call on an A100 leave.
+double width_of_call(const std::string& data, const std::string& weight, const std::string& call) {
+  const Graph g =
+      graph_of(fmt::format("def @main(%x: {}) {{\n  %1 = weight : {};\n  %2 = {};\n  (%2)\n}}", data, weight, call));
+  Diagnostics diags("test");
+  const Device d = *DeviceTable::builtin().find("a100-40gb", diags);
+  KernelEvidence evidence(d, Rates(d, Precision::Tf32));
+  for (const Kernel& k : plan_of(g, {.precision = Precision::Tf32}).kernels) evidence.add(k, 1);
+  return evidence.width();
+}
+
+TEST(KernelEvidence, FormsOfConvolutionsThatNobodyMeasuredAreWide) {
+  const char* image = "Tensor[(8, 64, 32, 32), float32]";
+  const char* weight = "Tensor[(64, 64, 3, 3), float32]";
+  const double plain = width_of_call(image, weight, "nn.conv2d(%x, %1)");
+  EXPECT_LT(plain, 0.4);
+  EXPECT_NEAR(width_of_call(image, weight, "nn.conv2d_transpose(%x, %1)"), plain, 1e-9);
+  for (const double wide : {width_of_call(image, weight, "nn.conv2d(%x, %1, dilation=[2, 2])"),
+                            width_of_call(image, weight, "nn.conv2d_transpose(%x, %1, strides=[2, 2])"),
+                            width_of_call(image, "Tensor[(64, 16, 3, 3), float32]", "nn.conv2d(%x, %1, groups=4)"),
+                            width_of_call("Tensor[(8, 16, 8, 32, 32), float32]", "Tensor[(16, 16, 3, 3, 3), float32]",
+                                          "nn.conv3d(%x, %1)")})
+    EXPECT_GT(wide, 1.2);
 }
 
 }  // namespace

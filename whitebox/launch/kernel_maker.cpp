@@ -144,6 +144,7 @@ void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
   group.float16 = k.half && of_.config.precision != Precision::Bf16 && !quantises_layers(of_.config.precision);
   group.own_kernels = def(of_.config.runtime).own_layout;
   k.extents.channels_per_group = std::min(group.inputs, group.outputs);
+  if (!k.half && k.extents.channels_per_group > 1) k.placement.rare = true;
   if (on_matrix_units(group)) return;
   k.kind = KernelKind::Depthwise;
   if (const auto of = depthwise_blocks(group, k.extents); of && k.quantised == Quantised::None) {

@@ -123,7 +123,8 @@ struct Placement {
   bool transposed = false;      ///< of a copy: neighbours of its result are none in what it reads
   bool whole_rows = false;      ///< of a gather: it copies rows, 16 byte a thread
   bool blocked = false;         ///< of a convolution: MLAS' own, on blocks of channels
-  /// Of a convolution: three spatial dims, dilated, or transposed with strides, of which no kernel was measured.
+  /// Of a convolution: three spatial dims, dilated, transposed with strides, or groups in 32 bits, which are no kernels
+  /// of those that were measured, or whose kernel differs by cuDNN's version.
   bool rare = false;
 };
 

@@ -28,12 +28,13 @@ Evidence evidence_of_products(const std::optional<ProductDevice>& product) {
 }
 
 PriceKind kind_of(const Kernel& k, bool on_vector) {
+  if (k.traffic.state_weights > 0) return PriceKind::Recurrence;
+  if (k.placement.rare) return PriceKind::RareConvolution;
   switch (k.kind) {
     case KernelKind::Matmul:
       if (!k.ops.empty() && def(k.ops.front()).category == Category::Attention) return PriceKind::Attention;
       return on_vector ? PriceKind::VectorProduct : PriceKind::Product;
     case KernelKind::Convolution:
-      if (k.placement.rare) return PriceKind::RareConvolution;
       return on_vector ? PriceKind::VectorConvolution : PriceKind::Convolution;
     case KernelKind::Depthwise:
       return PriceKind::Depthwise;

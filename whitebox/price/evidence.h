@@ -23,10 +23,11 @@ enum class PriceKind : std::uint8_t {
   Convolution,
   VectorConvolution,
   RareConvolution,  ///< Placement::rare
+  Recurrence,       ///< a step after the other, whose kernels the host launches
   Depthwise,
   Memory,
 };
-inline constexpr std::size_t kPriceKinds = 8;
+inline constexpr std::size_t kPriceKinds = 9;
 
 class KernelEvidence {
  public:

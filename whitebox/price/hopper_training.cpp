@@ -125,12 +125,12 @@ std::optional<double> data_us(const Kernel& k, const Convolution& c, const Rates
 
 std::optional<double> hopper_gradient_us(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
+  const bool convolution = k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise;
+  if (!convolution || !r.hopper || e.weights <= 0 || e.window <= 0) return std::nullopt;
   // A transposed convolution is the gradient of another's data (aten/src/ATen/native/cudnn/ConvShared.cpp,
   // cudnn_convolution_transpose_forward).
-  const bool transposed = k.pass != Pass::WeightGradient && is_transposed_convolution(k.ops.front());
-  const bool gradient = transposed || k.pass == Pass::DataGradient || k.pass == Pass::WeightGradient;
-  const bool convolution = k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise;
-  if (!gradient || !convolution || !r.hopper || e.weights <= 0 || e.window <= 0) return std::nullopt;
+  const bool gradient = k.pass == Pass::DataGradient || k.pass == Pass::WeightGradient;
+  if (!gradient && !is_transposed_convolution(k.ops.front())) return std::nullopt;
   if (!r.convolution_product[k.half] || multiplies_eight_bits(k.quantised)) return std::nullopt;
   const Convolution c = convolution_of(k);
   if (c.groups > 1) return groups_us(k, r);

@@ -132,12 +132,11 @@ std::optional<AttentionProblem> attention_problem(const Kernel& k) {
 
 bool has_flash_kernel(const Kernel& k, const AttentionProblem& a) {
   if (!k.half || k.placement.aligned <= 0 || a.channels > constants::kFlashHead) return false;
-  const bool narrow = a.channels <= *std::rbegin(constants::kAttentionWidths);
   switch (form_of(a)) {
     case AttentionForm::Decode:
-      return narrow;
+      return true;
     case AttentionForm::Prefill:
-      return narrow && a.queries > 1;
+      return a.queries > 1;
     case AttentionForm::Encoder:
       break;
   }
