@@ -80,12 +80,12 @@ double KernelEvidence::width() const {
   double all = 0, squares = 0;
   for (std::size_t kind = 0; kind < kPriceKinds; ++kind) {
     for (std::size_t e = 0; e < us_[kind].size(); ++e) {
-      const double part = us_[kind][e] * width_of(constants::kKernelErrors[kind], static_cast<Evidence>(e));
+      const double part = us_[kind][e] * std::expm1(width_of(constants::kKernelErrors[kind], static_cast<Evidence>(e)));
       squares += part * part;
       all += us_[kind][e];
     }
   }
-  return all > 0 ? std::sqrt(squares) / all : 0;
+  return all > 0 ? std::log1p(std::sqrt(squares) / all) : 0;
 }
 
 double remaining_width(int labels) {

@@ -37,7 +37,8 @@ class KernelEvidence {
   /// Adds a kernel's time.
   void add(const Kernel&, double us);
   /// Half the width, in ln, of the 90 % interval of all that was added. Errors of a kind are the device's, so its
-  /// kernels share them; those of different kinds are independent.
+  /// kernels share them; those of different kinds are independent. What a kind adds is what it takes if it is as much
+  /// slower as its own width says, which for wide ones is more than its share of a sum of logarithms.
   double width() const;
 
  private:
