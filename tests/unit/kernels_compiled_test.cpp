@@ -411,7 +411,8 @@ TEST(Layout, ConvolutionsCopyPartsOfTheirData) {
   %2 = weight : Tensor[(8, 8, 1, 1), float32];
   %3 = nn.conv2d(%1.0, %2, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
   %4 = nn.relu(%1.1);
-  (%3, %4)
+  %5 = nn.relu(%3);
+  (%4, %5)
 })");
   for (const ExecMode mode : {ExecMode::Eager, ExecMode::Compiled}) {
     for (const Layout layout : {Layout::Nchw, Layout::Nhwc}) {
@@ -419,6 +420,41 @@ TEST(Layout, ConvolutionsCopyPartsOfTheirData) {
       EXPECT_EQ(std::ranges::count_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("copy"); }), 1);
     }
   }
+}
+
+// torch/_inductor/graph.py: results of a graph have their eager strides.
+TEST(Layout, ResultsOfCompiledConvolutionsAreCopiedBack) {
+  const auto copies = [](const char* last, Layout layout) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(8, 64, 16, 16), float32]) {{
+  %1 = weight : Tensor[(64, 64, 3, 3), float32];
+  %2 = nn.conv2d(%x, %1);
+  %3 = {};
+  (%3)
+}})",
+                                                         last)),
+                                    {.mode = ExecMode::Compiled, .layout = layout});
+    return std::ranges::count_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("copy"); });
+  };
+  EXPECT_EQ(copies("nn.conv2d(%2, %1)", Layout::Nchw), 2);  // the image, the result
+  EXPECT_EQ(copies("nn.relu(%2)", Layout::Nchw), 1);        // a generated kernel writes as it is asked to
+  EXPECT_EQ(copies("nn.conv2d(%2, %1)", Layout::Nhwc), 0);
+}
+
+// torch/_inductor/fx_passes/fuse_attention.py
+TEST(Compiled, ReplacesAttentionThatIsWrittenOut) {
+  const auto kernels = [](const char* type, const char* attrs) {
+    return ops_of(plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[{}, float32]) {{
+  %1 = nn.sdpa(%x, %x, %x{});
+  (%1)
+}})",
+                                               type, attrs)),
+                          kCompiled));
+  };
+  const Names fused{"nn.sdpa"};
+  EXPECT_EQ(kernels("(8, 64, 32)", ", explicit=1"), fused);
+  EXPECT_EQ(kernels("(2, 4, 64, 32)", ", explicit=1, scaled=\"scores\""), fused);
+  EXPECT_NE(kernels("(2, 4, 64, 32)", ", explicit=1"), fused);
+  EXPECT_NE(kernels("(8, 64, 32)", ", explicit=1, scaled=\"scores\""), fused);
 }
 
 TEST(Layout, SoftmaxWantsDenseRows) {

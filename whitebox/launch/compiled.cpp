@@ -34,6 +34,7 @@ class CompiledPlanner {
       cast_biases(at);
       if (!values_.is_free(at)) group(at);
     }
+    restore_results();
   }
 
  private:
@@ -47,7 +48,8 @@ class CompiledPlanner {
     }
     copy_operand(fused.leader);
     bring_in_input(fused.leader);
-    const bool fused_anyway = def(of_.config.runtime).fuses_attention && in_half(fused.leader);
+    const bool fused_anyway = (def(of_.config.runtime).fuses_attention && in_half(fused.leader)) ||
+                              replaces_attention(of_.node(fused.leader));
     const auto attention = written_out_attention(of_.g, fused.leader, {.half = in_half(fused.leader)});
     if (attention && !fused_anyway) {
       attention_.compiled(fused.leader, *attention);
@@ -126,6 +128,34 @@ class CompiledPlanner {
     k.limits.generated = true;
     if (reorders) k.limits.byte_clocks = constants::kGeneratedImages * of_.elements(v) / k.traffic.bytes;
     launch(std::move(k));
+  }
+
+  /// A result of the graph lies as in eager mode (torch/_inductor/graph.py, user_visible_output_strides): what a
+  /// convolution wrote channels last is copied. Generated kernels write it so.
+  void restore_results() {
+    if (!generates() || of_.config.layout != Layout::Nchw) return;
+    for (const ValueId v : of_.g.results()) {
+      const Node& n = of_.node(v.node);
+      if (n.kind != NodeKind::Call || !of_.layout.channels_last[v.node]) continue;
+      const Node& writer = n.is(op("nn.bias_add")) ? of_.node(n.operands[0].node) : n;
+      if (writer.kind != NodeKind::Call || def(writer.op).category != Category::Convolution || of_.elements(v) == 0)
+        continue;
+      Kernel k = maker_.copy_of(v.node, v, of_.widths.bytes_of(v) / of_.elements(v));
+      k.limits.generated = true;
+      k.limits.byte_clocks = constants::kGeneratedImages * of_.elements(v) / k.traffic.bytes;
+      launch(std::move(k));
+    }
+  }
+
+  /// Whether TorchInductor replaces attention that is written out by the fused operator
+  /// (torch/_inductor/fx_passes/fuse_attention.py): of four dims where the scores are scaled (patterns 1 to 4), of
+  /// three where they are not (13). Those with masks are many forms, of which what is known here tells none.
+  bool replaces_attention(const Node& n) const {
+    if (!generates() || !n.is(op("nn.sdpa")) || n.attrs.int_or("explicit", 0) != 1 || is_masked_attention(n))
+      return false;
+    const Type& q = of_.g.type(n.operands[0]);
+    const bool scales_scores = n.attrs.string_or("scaled", "") == "scores";
+    return q.ranked() && q.rank() == (scales_scores ? 4 : 3);
   }
 
   /// Whether kernels are TorchInductor's, whose inference was measured.

@@ -38,5 +38,6 @@ def @main(%x: Tensor[(2, 3, 32, 32), float32]) {
 // conv copy 49152 192 32
 // conv nn.conv2d 141504 1800 16
 // add nn.bias_add 230464 960 30
+// add copy 230400 960 30
 // ---- stderr
 // ---- exit 0

@@ -85,5 +85,6 @@ def @main(%picture: Tensor[(1, 3, 64, 64), float32]) {
 // depthwise_act nn.silu 16 65536
 // lateral nn.conv2d 16 66048
 // out nn.conv2d 16 99328
+// out copy 32 65536
 // ---- stderr
 // ---- exit 0
