@@ -440,6 +440,20 @@ TEST(Layout, ResultsOfCompiledConvolutionsAreCopiedBack) {
   EXPECT_EQ(copies("nn.conv2d(%2, %1)", Layout::Nhwc), 0);
 }
 
+TEST(Compiled, BatchNormsOfProgramsInTrainingModeReadTheirDataTwice) {
+  const auto kernels = [](const char* statistics) {
+    return ops_of(plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(8, 64, 16, 16), float32]) {{
+  %1 = weight : Tensor[(64,), float32];
+  %2 = nn.batch_norm(%x, %1, %1{});
+  (%2)
+}})",
+                                               statistics)),
+                          kCompiled));
+  };
+  EXPECT_EQ(kernels(", %1, %1"), (Names{"nn.batch_norm"}));
+  EXPECT_EQ(kernels(", training_mode=1"), (Names{"nn.batch_norm", "nn.batch_norm"}));
+}
+
 // torch/_inductor/fx_passes/fuse_attention.py
 TEST(Compiled, ReplacesAttentionThatIsWrittenOut) {
   const auto kernels = [](const char* type, const char* attrs) {

@@ -7,6 +7,7 @@
 #include "whitebox/constants/compiled.h"
 #include "whitebox/constants/kernels.h"
 #include "whitebox/launch/attention_parts.h"
+#include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/compiled_values.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/generated_clocks.h"
@@ -60,10 +61,15 @@ class CompiledPlanner {
     const CompiledValues::Loads loads = values_.loads(at);
     Kernel k = compute(fused, loads);
     if (def(of_.config.runtime).writes_norms_out) write_norms_out(fused, k, loads);
-    if (std::ranges::any_of(fused.members, [&](NodeId id) { return values_.realization().two_kernels[id]; })) {
+    if (std::ranges::any_of(fused.members, [&](NodeId id) { return adds_up_first(id); }))
       launch(statistics_of(k, loads));
-    }
     out_.share(fused.members, first, launch(std::move(k)));
+  }
+
+  /// Whether a norm's kernel waits for one that reads the same data: rows that others read transposed, and batch norms
+  /// of programs that were exported in training mode.
+  bool adds_up_first(NodeId id) const {
+    return values_.realization().two_kernels[id] || (generates() && has_batch_statistics(of_.node(id)));
   }
 
   /// A copy per part that is not yet where it belongs; none: the concatenation is no kernel. These copies find nothing

@@ -143,7 +143,7 @@ class EagerPlanner {
     if (!def(of_.config.runtime).autocast || of_.config.task == Task::Train) return false;
     run_before(id, n, op("nn.log_softmax"));
     const Type& labels = of_.g.type(n.operands[1]);
-    if (is_float(labels.dtype())) return false;
+    if (!labels.is_static() || is_float(labels.dtype())) return false;
     const double rows = of_.elements(n.operands[1]);
     const double threads = std::clamp(std::exp2(std::round(std::log2(rows / kRowsOfThread))), kFewest, kMost);
     Kernel k = moved(id, {n.op, of_.elements({id, 0}), rows * kLabelAndSector});
