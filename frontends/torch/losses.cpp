@@ -1,7 +1,4 @@
 /// Losses.
-#include <initializer_list>
-#include <vector>
-
 #include "frontends/torch/translate.h"
 
 namespace perfc::torch {
@@ -32,6 +29,10 @@ Result<ValueId> weighted(Call& c, Result<ValueId> loss) {
 }
 
 std::string reduction_name(std::int64_t how) { return how == 0 ? "none" : how == 1 ? "mean" : "sum"; }
+
+Result<ValueId> not_below_zero(Call& c, const Result<ValueId>& x) {
+  return x ? c.emit(op("maximum"), {x, c.number(0, c.type(*x).dtype())}) : Failure{};
+}
 
 }  // namespace
 
@@ -109,24 +110,6 @@ Values kl_div(Call& c) {
   return product && own ? reduce_loss(c, c.emit(op("subtract"), {*own, *product})) : Failure{};
 }
 
-namespace {
-
-/// A call of operands that may have failed.
-Result<ValueId> of(Call& c, OpId o, std::initializer_list<Result<ValueId>> operands, Attrs attrs = {}) {
-  std::vector<ValueId> values;
-  for (const auto& v : operands) {
-    if (!v) return Failure{};
-    values.push_back(*v);
-  }
-  return c.emit(o, std::move(values), std::move(attrs));
-}
-
-Result<ValueId> not_below_zero(Call& c, const Result<ValueId>& x) {
-  return x ? of(c, op("maximum"), {x, c.number(0, c.type(*x).dtype())}) : Failure{};
-}
-
-}  // namespace
-
 // The next ones are aten/src/ATen/native/Loss.cpp's, call by call.
 
 /// max(0, margin + d(anchor, positive) − d(anchor, negative)); swap: or the distance of positive and negative.
@@ -137,10 +120,10 @@ Values triplet_margin_loss(Call& c) {
   if (!anchor || !positive || !negative || !margin || !p || !swap) return Failure{};
   const auto near = distance(c, *anchor, *positive, *p, false);
   auto far = distance(c, *anchor, *negative, *p, false);
-  if (*swap) far = of(c, op("minimum"), {far, distance(c, *positive, *negative, *p, false)});
+  if (*swap) far = c.emit(op("minimum"), {far, distance(c, *positive, *negative, *p, false)});
   if (!near) return Failure{};
-  const auto beyond = of(c, op("add"), {near, c.number(*margin, c.type(*near).dtype())});
-  return reduce_loss(c, not_below_zero(c, of(c, op("subtract"), {beyond, far})));
+  const auto beyond = c.emit(op("add"), {near, c.number(*margin, c.type(*near).dtype())});
+  return reduce_loss(c, not_below_zero(c, c.emit(op("subtract"), {beyond, far})));
 }
 
 /// max(0, −target · (x₁ − x₂) + margin)
@@ -148,8 +131,8 @@ Values margin_ranking_loss(Call& c) {
   auto a = c.tensor("input1"), b = c.tensor("input2"), target = c.tensor("target");
   const auto margin = c.real_or("margin", 0);
   if (!a || !b || !target || !margin) return Failure{};
-  const auto product = of(c, op("multiply"), {of(c, op("negative"), {target}), of(c, op("subtract"), {a, b})});
-  const auto sum = of(c, op("add"), {product, c.number(*margin, c.type(*a).dtype())});
+  const auto product = c.emit(op("multiply"), {c.emit(op("negative"), {target}), c.emit(op("subtract"), {a, b})});
+  const auto sum = c.emit(op("add"), {product, c.number(*margin, c.type(*a).dtype())});
   return reduce_loss(c, not_below_zero(c, sum));
 }
 
@@ -160,10 +143,10 @@ Values hinge_embedding_loss(Call& c) {
   if (!x || !target || !margin) return Failure{};
   const DType d = c.type(*x).dtype(), labels = c.type(*target).dtype();
   const auto zero = [&] { return c.number(0, d); };
-  const auto of_label = [&](double label) { return of(c, op("not_equal"), {target, c.number(label, labels)}); };
-  const auto rest = not_below_zero(c, of(c, op("subtract"), {c.number(*margin, d), x}));
-  const auto others = of(c, op("where"), {of_label(1), rest, zero()});
-  return reduce_loss(c, of(c, op("add"), {others, of(c, op("where"), {of_label(-1), x, zero()})}));
+  const auto of_label = [&](double label) { return c.emit(op("not_equal"), {target, c.number(label, labels)}); };
+  const auto rest = not_below_zero(c, c.emit(op("subtract"), {c.number(*margin, d), x}));
+  const auto others = c.emit(op("where"), {of_label(1), rest, zero()});
+  return reduce_loss(c, c.emit(op("add"), {others, c.emit(op("where"), {of_label(-1), x, zero()})}));
 }
 
 /// 1 − cos where the target is 1, max(0, cos − margin) where it is −1.
@@ -175,27 +158,27 @@ Values cosine_embedding_loss(Call& c) {
   if (!rank) return Failure{};
   const DType d = c.type(*a).dtype(), labels = c.type(*target).dtype();
   const auto product = [&](const Result<ValueId>& x, const Result<ValueId>& y) {
-    return of(c, op("sum_axes"), {of(c, op("multiply"), {x, y}), c.int_constant({static_cast<std::int64_t>(*rank)})},
-              {{"keepdims", std::int64_t{0}}});
+    return c.emit(op("sum_axes"), {c.emit(op("multiply"), {x, y}), c.int_constant({static_cast<std::int64_t>(*rank)})},
+                  {{"keepdims", std::int64_t{0}}});
   };
-  const auto size = [&](const Result<ValueId>& x) { return of(c, op("add"), {product(x, x), c.number(1e-12, d)}); };
-  const auto sizes = of(c, op("sqrt"), {of(c, op("multiply"), {size(a), size(b)})});
-  const auto cosine = of(c, op("divide"), {product(a, b), sizes});
-  const auto of_label = [&](double label) { return of(c, op("equal"), {target, c.number(label, labels)}); };
-  const auto near = of(c, op("subtract"), {c.number(1, d), cosine});
-  const auto far = not_below_zero(c, of(c, op("subtract"), {cosine, c.number(*margin, d)}));
-  const auto positives = of(c, op("where"), {of_label(1), near, c.number(0, d)});
-  const auto negatives = of(c, op("where"), {of_label(-1), far, c.number(0, d)});
-  return reduce_loss(c, of(c, op("add"), {positives, negatives}));
+  const auto size = [&](const Result<ValueId>& x) { return c.emit(op("add"), {product(x, x), c.number(1e-12, d)}); };
+  const auto sizes = c.emit(op("sqrt"), {c.emit(op("multiply"), {size(a), size(b)})});
+  const auto cosine = c.emit(op("divide"), {product(a, b), sizes});
+  const auto of_label = [&](double label) { return c.emit(op("equal"), {target, c.number(label, labels)}); };
+  const auto near = c.emit(op("subtract"), {c.number(1, d), cosine});
+  const auto far = not_below_zero(c, c.emit(op("subtract"), {cosine, c.number(*margin, d)}));
+  const auto positives = c.emit(op("where"), {of_label(1), near, c.number(0, d)});
+  const auto negatives = c.emit(op("where"), {of_label(-1), far, c.number(0, d)});
+  return reduce_loss(c, c.emit(op("add"), {positives, negatives}));
 }
 
 /// log(1 + exp(−target · x))
 Values soft_margin_loss(Call& c) {
   auto x = c.tensor("self"), target = c.tensor("target");
   if (!x || !target) return Failure{};
-  const auto product = of(c, op("multiply"), {of(c, op("negative"), {x}), target});
-  const auto exponential = of(c, op("exp"), {product});
-  return exponential ? reduce_loss(c, of(c, op("log1p"), {exponential})) : Failure{};
+  const auto product = c.emit(op("multiply"), {c.emit(op("negative"), {x}), target});
+  const auto exponential = c.emit(op("exp"), {product});
+  return exponential ? reduce_loss(c, c.emit(op("log1p"), {exponential})) : Failure{};
 }
 
 /// exp(x) − target · x, or x − target · log(x + eps)
@@ -206,9 +189,9 @@ Values poisson_nll_loss(Call& c) {
   if (!x || !target || !logarithms || !full || !eps) return Failure{};
   if (*full) return c.error("Stirling's term (full=True) is not supported");
   const DType d = c.type(*x).dtype();
-  const auto rate = *logarithms ? of(c, op("exp"), {x}) : x;
-  const auto log = *logarithms ? x : of(c, op("log"), {of(c, op("add"), {x, c.number(*eps, d)})});
-  return reduce_loss(c, of(c, op("subtract"), {rate, of(c, op("multiply"), {target, log})}));
+  const auto rate = *logarithms ? c.emit(op("exp"), {x}) : x;
+  const auto log = *logarithms ? x : c.emit(op("log"), {c.emit(op("add"), {x, c.number(*eps, d)})});
+  return reduce_loss(c, c.emit(op("subtract"), {rate, c.emit(op("multiply"), {target, log})}));
 }
 
 }  // namespace perfc::torch

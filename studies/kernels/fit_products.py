@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Fits the constants of whitebox/price/matmul_time.* per chip class on measured products, and judges them.
 
-    OMP_NUM_THREADS=1 python studies/kernels/fit_products.py [--part 1|0] [--boost] [--law] [--write]
+    OMP_NUM_THREADS=1 python studies/kernels/fit_products.py [--part 1|0] [--boost] [--law] [--shallow] [--write]
 
 Needs numpy, scipy, pandas, numba (lightgbm for --boost). Reads shared/data (PERFC_SHARED says where). --part 1 judges
 on the shapes that chose the form, 0 on the shapes kept back (docs/judged.md notes each look). --write prints the table
 for whitebox/constants/products.h and writes tests/unit/product_times.tsv. --law only says how far off a class that is
-left out would be by other exponents than RATE_LAW's.
+left out would be by other exponents than RATE_LAW's, --shallow only how products by themselves in float32 come out by
+their depth, with other depths than SHALLOW_DEPTH from which on they take a whole epilogue, on the shapes that fit.
 """
 import argparse
 import time
@@ -377,6 +378,25 @@ def judge_amd_half(d):
     return both
 
 
+def judge_shallow(d):
+    """NeuSight's linear layers on GPUs of the classes since Volta whose constants are their own."""
+    d = d[(d.part == 2) & (d.op == "linear")]
+    bins = [0, 16, 32, 64, 128, 256, 512, 1024, 1e5]
+    for device, chip in (("NVIDIA A100-PCIE-40GB", "Vector"), ("Tesla V100-PCIE-32GB", "VectorVolta")):
+        rows = d[d.device == device]
+        whole = data.class_constants(chip, pm.NAMES)
+        facts, sizes = data.facts(rows), data.rows(rows)
+        facts[:, pm.SHALLOW] = 0
+        print(f"\n## {device}: median of predicted ÷ measured by k up to {bins[1:]}\n")
+        for depth in (0, 64, 128, 256, 512):  # 0: a whole epilogue whatever k
+            lines = np.repeat(whole[None], len(rows), 0)
+            if depth:
+                lines[:, pm.C_TILE] *= np.minimum(1, rows.k / depth)
+            ratio = pd.Series(pm.product_times(facts, lines, sizes) / rows.t.to_numpy())
+            medians = ratio.groupby(pd.cut(rows.k.to_numpy(), bins), observed=False).median()
+            print(f"{depth:4}: " + " ".join(f"{x:5.2f}" for x in medians) + f"   MAPE {abs(ratio - 1).mean():.1%}")
+
+
 def judge_vidur(d, constants):
     table = Table()
     for x, name in (("a100-sxm", "ga100"), ("h100-sxm", "hopper")):
@@ -410,8 +430,11 @@ def main():
     arguments.add_argument("--part", type=int, default=1, choices=(0, 1))
     arguments.add_argument("--boost", action="store_true")
     arguments.add_argument("--law", action="store_true")
+    arguments.add_argument("--shallow", action="store_true")
     arguments.add_argument("--write", action="store_true")
     a = arguments.parse_args()
+    if a.shallow:
+        return judge_shallow(data.fp32())
     start = time.time()
     bf16, fp32 = data.bf16(), data.fp32()
     judged = sample(bf16[bf16.part == a.part], 2500, 1)

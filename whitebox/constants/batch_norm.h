@@ -1,6 +1,7 @@
 #pragma once
 /// Batch norms by cuDNN's and by PyTorch's own kernels: whitebox/launch/batch_norm.cpp.
 /// [Sources]: whitebox/constants/README.md.
+#include "whitebox/constants/memory_bound.h"
 
 namespace perfc::constants {
 
@@ -44,5 +45,7 @@ inline constexpr double kOwnBatchNormChannels = 32, kOwnBatchNormSerial = 16, kO
 /// which reads four elements at a time twice, takes for them (kLayerNormTime, alone_column: 3.62 of 128 threads).
 /// [group_norm_kernel.cu; cuda_utils::kCUDABlockReduceNumThreads; kernels]
 inline constexpr double kStatisticsThreads = 512, kStatisticsHeld = 4, kStatisticsClocks = 926;
+static_assert(kStatisticsClocks == static_cast<int>(kLayerNormTime.alone_column * 128 * 4 / 2),
+              "fitted again with the layer norm's");
 
 }  // namespace perfc::constants

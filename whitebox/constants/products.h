@@ -53,9 +53,9 @@ inline constexpr double kStepBytes = 128;
 /// Byte of an element of the narrowest weights: 4 bits. [ONNX, MatMulNBits]
 inline constexpr double kNarrowestWeight = 0.5;
 /// k from which on a product by itself, in float32 on vector units since Volta, takes all of its class' `tile_clocks`,
-/// below in proportion. What a class has is what batches of small products take; by themselves, with k up to 32, an
-/// A100's come out at 1.03 of what was measured (2.0 to 2.4 before), with k up to 64 at 0.88 (1.26), a V100's at 1.03
-/// to 1.06 (1.19 to 1.26). [kernels: studies/kernels/product_model.py, SHALLOW_DEPTH]
+/// below in proportion. What a class has is what batches of small products take; by themselves, with k up to 16, 32 and
+/// 64, an A100's come out at 1.09, 0.98 and 0.88 of what was measured (with all of it 2.46, 1.82 and 1.24), a V100's at
+/// 1.05, 1.04 and 0.90 (1.26, 1.20 and 1.03). [kernels: studies/kernels/fit_products.py --shallow]
 inline constexpr double kShallowDepth = 128;
 /// Byte of a partial sum of split-K. [counted]
 inline constexpr double kSumBytes = 4;

@@ -132,8 +132,13 @@ class CompiledPlanner {
     Kernel k = !casts ? maker_.copy_of(leader, v, read) : maker_.cast_of(leader, v);
     k.traffic.handed_bytes = 0;
     k.limits.generated = true;
-    if (reorders) k.limits.byte_clocks = constants::kGeneratedImages * of_.elements(v) / k.traffic.bytes;
+    if (reorders) reorder(of_.elements(v), k);
     launch(std::move(k));
+  }
+
+  /// Makes a generated copy one between the orders of channels.
+  static void reorder(double elements, Kernel& copy) {
+    copy.limits.byte_clocks = constants::kGeneratedImages * elements / copy.traffic.bytes;
   }
 
   /// A result of the graph lies as in eager mode (torch/_inductor/graph.py, user_visible_output_strides): what a
@@ -148,7 +153,7 @@ class CompiledPlanner {
         continue;
       Kernel k = maker_.copy_of(v.node, v, of_.widths.bytes_of(v) / of_.elements(v));
       k.limits.generated = true;
-      k.limits.byte_clocks = constants::kGeneratedImages * of_.elements(v) / k.traffic.bytes;
+      reorder(of_.elements(v), k);
       launch(std::move(k));
     }
   }

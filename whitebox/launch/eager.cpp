@@ -137,13 +137,14 @@ class EagerPlanner {
 
   /// A softmax, of whose rows another kernel picks what the labels say, all in one thread block where it adds them up
   /// and a label has one position (aten/src/ATen/native/LossNLL.cpp, cross_entropy_loss_symint; cuda/NLLLoss.cu,
-  /// nll_loss_threads). Labels that are probabilities are multiplied with it.
+  /// nll_loss_threads).
   bool cross_entropy_by_parts(NodeId id, const Node& n) {
-    constexpr double kFewest = 32, kMost = 1024, kRowsOfThread = 16, kLabelAndSector = 8 + 32;
+    constexpr double kFewest = 32, kMost = 1024, kRowsOfThread = 16;
+    constexpr double kLabelAndSector = 8 + 32;  // byte: an int64, and what memory gives of a row for one element of it
     if (!def(of_.config.runtime).autocast || of_.config.task == Task::Train) return false;
     run_before(id, n, op("nn.log_softmax"));
     const Type& labels = of_.g.type(n.operands[1]);
-    if (!labels.is_static() || is_float(labels.dtype())) return false;
+    if (!labels.is_static()) return false;
     const double rows = of_.elements(n.operands[1]);
     const double threads = std::clamp(std::exp2(std::round(std::log2(rows / kRowsOfThread))), kFewest, kMost);
     Kernel k = moved(id, {n.op, of_.elements({id, 0}), rows * kLabelAndSector});

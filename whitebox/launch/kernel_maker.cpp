@@ -19,17 +19,16 @@
 namespace perfc {
 namespace {
 
-void be_selection(const Selection& s, Kernel& k) {
-  k.limits.serial_steps = s.steps;
-  k.limits.blocks = s.blocks;
-  k.limits.blocks_held = s.blocks_held;
+/// `waits`: a Selection or a Scan, whose threads take steps one after the other.
+void wait_for(const auto& waits, Kernel& k) {
+  k.limits.serial_steps = waits.steps;
+  k.limits.blocks = waits.blocks;
+  k.limits.blocks_held = waits.blocks_held;
 }
 
 void be_scan(const Scan& s, double bytes, Kernel& k) {
   if (bytes > 0) k.limits.byte_clocks = s.clocks / bytes;
-  k.limits.serial_steps = s.steps;
-  k.limits.blocks = s.blocks;
-  k.limits.blocks_held = s.blocks_held;
+  wait_for(s, k);
 }
 
 bool is_gather(Category c) { return c == Category::Gather || c == Category::Scatter || c == Category::Sort; }
@@ -102,7 +101,7 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
   } else if (is_gather(c)) {
     k.kind = KernelKind::Gather;
     k.placement.whole_rows = gathers_whole_rows(of_, n);
-    if (n.is(op("topk"))) be_selection(selection(id), k);
+    if (n.is(op("topk"))) wait_for(selection(id), k);
   } else if (of_.config.mode == ExecMode::Eager) {
     k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
     if (def(n.op).scans && def(of_.config.runtime).autocast)

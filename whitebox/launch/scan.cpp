@@ -8,10 +8,13 @@
 namespace perfc {
 namespace {
 
+/// Threads of a block, the powers of two that of them go along a row, and elements of a thread.
 /// [ScanUtils.cuh, get_log_num_threads_x_inner_scan]
-constexpr double kThreads = 512, kLogThreads = 9, kLogLeast = 4, kPerThread = 2, kMostBlocks = 32;
+constexpr double kThreads = 512, kLogThreads = 9, kLogLeast = 4, kPerThread = 2;
+/// Blocks that an SM holds at most. [CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"]
+constexpr double kMostBlocks = 32;
 
-/// Whole powers of two: `ceil(log2(x))`.
+/// The first power of two that reaches `x`.
 double log2_above(double x) { return std::ceil(std::log2(std::max(x, 1.0))); }
 
 Scan along_rows(double rows, double length) {
@@ -30,9 +33,9 @@ Scan along_columns(double outer, double length, double inner) {
           .blocks_held = std::min(std::floor(constants::kThreadsOfSm / threads), kMostBlocks)};
 }
 
-/// The axis that a scan runs over; an attribute in most files, an operand in ONNX.
+/// The axis that a scan runs over, where it is known.
 std::optional<std::size_t> scanned_axis(const PlannedGraph& of, const Node& n, std::size_t rank) {
-  const Data* data = n.operands.size() > 1 && n.operands[1] ? of.g.data(n.operands[1]) : nullptr;
+  const Data* data = of.g.data(n.operands[1]);
   const auto given = data ? data->known_ints() : std::nullopt;
   if (!given || given->size() != 1) return std::nullopt;
   return normalized_axis(given->front(), rank);

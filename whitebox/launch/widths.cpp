@@ -27,10 +27,6 @@ std::vector<bool> read_as_stored(const Graph& g) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// Elements of floats, by their width.
 struct FloatElements {
   double full = 0, float16 = 0, other = 0;
