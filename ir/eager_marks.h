@@ -15,6 +15,9 @@ inline constexpr std::string_view kLaunched = "launched";
 /// writes, how several index tensors meet.
 inline constexpr std::string_view kInside = "inside";
 
+/// Marks a call whose last operand eager execution copies first, to write into the copy.
+inline constexpr std::string_view kOnCopy = "on_copy";
+
 /// Names the operator that a call stands for: it costs as much, but does not compute the same.
 inline constexpr std::string_view kStandsFor = "stands_for";
 

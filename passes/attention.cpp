@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/eager_marks.h"
 #include "ir/tables.h"
 #include "passes/decomposed.h"
 
@@ -38,6 +39,7 @@ class AttentionMatcher {
     if (!(scaled_query_ && scaled_key_) && !by_exporter_ && !lowered_) {
       out.attrs.set("explicit", std::int64_t{1});
       if (scaled_scores_) out.attrs.set("scaled", "scores");
+      if (fills_copy_) out.attrs = with_mark(std::move(out.attrs), kOnCopy);
     }
     out.key_perm = key_perm_;
     out.query_views = std::move(query_views_);
@@ -187,6 +189,7 @@ class AttentionMatcher {
         if (fill == 0) return false;
         if (g_.type(n.operands[3 - fill]) != g_.type(at)) return false;
         mask_ = n.operands[0];
+        fills_copy_ = n.attrs.has(kOnCopy);
         at = enter(at, 3 - fill);
       } else {
         return false;
@@ -278,7 +281,7 @@ class AttentionMatcher {
   std::vector<NodeId> query_views_;  ///< from the innermost; `query_` is what the first of them sees
   std::optional<double> scale_;
   bool scale_known_ = true;
-  bool scaled_scores_ = false;
+  bool scaled_scores_ = false, fills_copy_ = false;
   bool scaled_query_ = false;
   bool scaled_key_ = false;
   ValueId tested_;            ///< scores that a guard looks at, too

@@ -14,9 +14,9 @@ namespace perfc::backends {
 namespace {
 
 /// What the IR says of a call that computes nothing else for it: how it came to be, what kernels run.
-constexpr std::string_view kSaysNothing[] = {kLaunched,       kInside,           kFoldedNorm, kFoldedPad,
-                                             kWrittenOutNorm, kAddedTranspose,   kTable,      "explicit",
-                                             "scaled",        "consumed_inputs", "is_test",   "captures"};
+constexpr std::string_view kSaysNothing[] = {kLaunched,         kInside,         kOnCopy,   kFoldedNorm, kFoldedPad,
+                                             kWrittenOutNorm,   kAddedTranspose, kTable,    "explicit",  "scaled",
+                                             "consumed_inputs", "is_test",       "captures"};
 /// Attributes of operator sets that files no longer follow, and what they mean by default.
 constexpr std::pair<std::string_view, std::int64_t> kLegacy[] = {{"broadcast", 1}, {"spatial", 1}, {"training", 0}};
 

@@ -517,6 +517,8 @@ constexpr AtenRow kAten[] = {
     {"new_empty_strided", "self size -stride dtype -layout -device -pin_memory", make_new, "full"},
     {"new_full", "self size fill_value dtype -layout -device -pin_memory", make_new, "full"},
     {"uniform", "self -from -to -generator", randomize, "random.uniform_like"},
+    {"normal", "-mean -std size -generator dtype -layout -device -pin_memory", make, "random.normal"},
+    {"normal", "mean std -generator", normal, "random.normal random.normal_like multiply add"},
     {"normal", "self -mean -std -generator", randomize, "random.normal_like"},
     {"exponential", "self -lambd -generator", randomize, "random.uniform_like"},
     {"log_normal", "self -mean -std -generator", randomize, "random.uniform_like"},

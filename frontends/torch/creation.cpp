@@ -44,7 +44,7 @@ Values random(Call& c, ValueId shape, DType dtype, bool normal) {
   return base ? single(c, c.emit(normal ? op("random.normal_like") : op("random.uniform_like"), {*base})) : Failure{};
 }
 
-bool is_random(std::string_view name) { return name.find("rand") != std::string_view::npos; }
+bool is_random(std::string_view name) { return name == "normal" || name.find("rand") != std::string_view::npos; }
 
 }  // namespace
 
@@ -62,7 +62,7 @@ Values make(Call& c) {
     auto r = u ? c.emit(op("random.uniform_like"), {*u}) : u;
     return r ? single(c, c.cast(*r, *dtype)) : Failure{};
   }
-  if (is_random(name)) return random(c, *shape, *dtype, name == "randn");
+  if (is_random(name)) return random(c, *shape, *dtype, name != "rand");
   return filled(c, *shape, *dtype);
 }
 
@@ -96,6 +96,20 @@ Values randomize(Call& c) {
   if (!v) return Failure{};
   const std::string_view name = c.row->name;
   return single(c, c.emit(name == "normal" ? op("random.normal_like") : op("random.uniform_like"), {*v}));
+}
+
+/// Of means and deviations, of which one at least is a tensor: normal numbers, times the deviations where these are a
+/// tensor, plus the means (aten/src/ATen/native/DistributionTemplates.h, normal_out_impl).
+Values normal(Call& c) {
+  const bool deviates = c.arg("std").tensor();
+  const auto given = c.tensor(deviates ? "std" : "mean");
+  if (!given) return Failure{};
+  auto out = c.emit(op("random.normal_like"), {*given});
+  if (out && deviates) out = c.emit(op("multiply"), {*out, *given});
+  if (!out) return Failure{};
+  const Scalar* mean = c.arg("mean").scalar();
+  auto shift = mean ? c.scalar_tensor(*mean, c.type(*out).dtype()) : c.tensor("mean");
+  return shift ? single(c, c.emit(op("add"), {*out, *shift})) : Failure{};
 }
 
 Values bernoulli(Call& c) {

@@ -353,7 +353,9 @@ Values masked_fill(Call& c) {
   auto mask = as_bool(c, "mask");
   if (!x || !mask) return Failure{};
   auto value = promoted(c, c.arg("value"), c.type(*x).dtype());
-  return value ? single(c, c.emit(op("where"), {*mask, *value, *x})) : Failure{};
+  if (!value) return Failure{};
+  // aten/src/ATen/native/TensorAdvancedIndexing.cpp, masked_fill: a clone, of which the elements are filled
+  return single(c, c.emit(op("where"), {*mask, *value, *x}, c.in_place ? Attrs{} : with_mark({}, kOnCopy)));
 }
 
 /// The target type of `to`, wherever the overload has it. A device or a memory

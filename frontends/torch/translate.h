@@ -224,6 +224,7 @@ Values make(Call& c);
 Values make_like(Call& c);
 Values make_new(Call& c);
 Values randomize(Call& c);
+Values normal(Call& c);
 Values bernoulli(Call& c);
 Values multinomial(Call& c);
 Values arange(Call& c);

@@ -86,7 +86,7 @@ EQUIVALENT = {
 LOSSES = {"nn.mse_loss", "nn.smooth_l1_loss", "nn.huber_loss", "nn.binary_cross_entropy"}
 #: What a kernel of PyTorch's copies by itself before it computes, below the dispatcher: no call of its own.
 COPY_THEMSELVES = ("nn.conv", "nn.softmax", "nn.log_softmax", "nn.layer_norm", "nn.rms_norm", "nn.lstm", "nn.gru",
-                   "nn.rnn", "strided_set")
+                   "nn.rnn", "strided_set", "where")
 
 
 #: Operators of which one call runs several kernels of the same name …
@@ -100,7 +100,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
     where one call of PyTorch's launches them:
 
     - a convolution and the kernel that adds its bias (cuDNN adds none);
-    - what convolutions, norms of rows, softmax, recurrent layers and slice_scatter copy before they work on it;
+    - what convolutions, norms of rows, softmax, recurrent layers, slice_scatter and masked_fill copy before they work
+      on it;
     - a group or instance norm and the kernel that adds up its statistics;
     - a loss and the kernel that sums it up;
     - concatenations of more than four dims, a copy per part;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/eager_marks.h"
 #include "whitebox/launch/geometry.h"
 
 namespace perfc {
@@ -154,6 +155,7 @@ void AttentionParts::eager(NodeId id, const WrittenOutAttention& a) {
   }
   product_with_keys(p);
   if (a.scales_scores) on_scores(p, op("multiply"), 1, pass);
+  if (p.node.attrs.has(kOnCopy)) on_scores(p, op("copy"), 1, pass);
   if (is_masked_attention(p.node)) on_scores(p, op("add"), 1, pass + of_.widths.bytes_of(p.node.operands[kMask]));
   if (a.reference && is_causal(p.node)) on_scores(p, op("add"), 1, pass + p.qk.m * p.qk.n * p.width);
   softmax(p);

@@ -69,6 +69,8 @@ class EagerPlanner {
     if (n.is(op("nn.instance_norm"))) repeat_parameters(id, n);
     if (n.is(op("nn.cross_entropy")) && cross_entropy_by_parts(id, n)) return;
     if (const auto statistics = norm_statistics(of_, id)) add_up(id, n, *statistics);
+    if (n.attrs.has(kOnCopy))
+      launch(id, HostCall::Inner, copy_of(id, n.operands.back(), of_.widths.read_width(n.operands.back(), n)));
     for (const OpId part : def(n.op).before) {
       if (part) run_before(id, n, part);
     }
