@@ -238,6 +238,15 @@ struct Mlas {
   bool in_conv = false;     ///< a convolution's or a dense layer's kernel computes it on its result
 };
 
+/// What else ONNX Runtime does with it (onnxruntime/core/optimizer, onnxruntime/contrib_ops/cuda/bert).
+struct Session {
+  bool in_fused_conv = false;  ///< FusedConv computes it on its result (conv_add_act_fusion.cc)
+  bool takes_bias = false;     ///< its kernel adds a dense layer's bias (bias_gelu_fusion.cc)
+  bool unfolded = false;       ///< runs though it is computed from weights alone (constant_folding.cc)
+  bool projects = false;       ///< attention that multiplies its input by the weights of Q, K and V first (operand 1)
+  std::int8_t padding = 0;     ///< of attention: the operand that says which keys are padding; 0: none
+};
+
 struct OpDef {
   std::string_view name;
   /// ONNX operators this stands for one-to-one, space-separated; "ms:" marks
@@ -269,8 +278,7 @@ struct OpDef {
   OnScores on_scores = OnScores::Nothing;
   Gradient gradient = Gradient::Computed;
   Wants wants = Wants::Anything;
-  /// ONNX Runtime's FusedConv computes it on its result (onnxruntime/core/optimizer/conv_add_act_fusion.cc).
-  bool in_fused_conv = false;
+  Session session = {};
   Mlas mlas = {};
   /// Clocks of an SM per element of result 0 that TorchInductor's kernels compute beside their loads and stores; 0:
   /// few. Measured: studies/hopper/fit_generated.py.

@@ -22,10 +22,10 @@ enum class Runtime : std::uint8_t {
 
 /// Which elementwise operators a product's or a convolution's kernel computes on its result before it writes it.
 enum class Epilogue : std::uint8_t {
-  Bias,        ///< a dense layer's bias alone
-  Activation,  ///< biases, a convolution's sum with another value, and ReLU
-  Mlas,        ///< the operator table's column
-  Pointwise,   ///< any that work on the result as it lies
+  Bias,       ///< a dense layer's bias alone
+  FusedConv,  ///< in float32, a convolution's bias and its sum with another value, where ReLU is behind them
+  Mlas,       ///< the operator table's column
+  Pointwise,  ///< any that work on the result as it lies
 };
 
 /// Whose kernels suppress boxes (whitebox/launch/suppression_parts.h).
@@ -55,7 +55,8 @@ struct RuntimeDef {
   /// run as the file has them.
   bool folds_quantisation = false;
   bool unrolls_loops = false;  ///< is Python, whose loops launch what their rounds call, and no counters
-  bool mlas = false;           ///< MLAS' kernels in float32, one per call but for reshapes: no value is a strided view
+  bool session = false;        ///< a kernel per node of ONNX Runtime's optimised graph: no value is a strided view
+  bool mlas = false;           ///< MLAS' kernels, in float32
   bool joins_images = false;   ///< images are joined part by part, where no kernel can write its part in place
   bool own_layout = false;     ///< stores values as its kernels want them, whatever the model's layout
   bool autocast = false;       ///< has PyTorch's AMP; others run in the width that the model has
@@ -63,7 +64,6 @@ struct RuntimeDef {
   bool trained = false;        ///< its runs are among the default predictor's labels, or differ in the host alone
   double run_us = 0;           ///< of the host per run …
   double kernel_us = 0;        ///< … and per kernel; both 0: the host's entry says it (devices/host.h)
-  double work = 1;             ///< what its kernels take beside the whitebox's; fitted (source)
   double interval = 1;         ///< 90 % of its device times lie within this factor, beyond a PyTorch run's interval
   std::string_view source;     ///< of its rules and figures
 };

@@ -282,15 +282,6 @@ double WhiteboxModel::dispatched(const Device& device) const {
   return runtime.kernel_us > 0 ? launches() : 1;
 }
 
-namespace {
-
-/// Its price is the runtime's own, not PyTorch's: kernels of attention without a softmax, of all groups' products.
-bool is_own_kernel(const Kernel& k) {
-  return k.limits.all_groups || k.state.kernels == StateKernels::Tokens || k.state.kernels == StateKernels::Chunks;
-}
-
-}  // namespace
-
 WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<const Priced> prices,
                                                const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
@@ -302,7 +293,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<c
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
     const Priced& p = prices[i];
-    const double time_us = c ? corrected_us(p, *c, i) : p.time_us * (is_own_kernel(k) ? 1 : runtime.work);
+    const double time_us = c ? corrected_us(p, *c, i) : p.time_us;
     total_us += time_us * k.repeat;
     evidence.add(k, time_us * k.repeat);
     load.power.add(k, p, rates, time_us * k.repeat);

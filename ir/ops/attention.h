@@ -28,7 +28,8 @@ struct AttentionGeometry {
 
 // Empty when the types of the call are not static.
 std::optional<AttentionGeometry> onnx_geometry(const CostContext&), sdpa_geometry(const CostContext&);
-// com.microsoft's
+// com.microsoft's; of those that project their input first, what comes behind that
+std::optional<AttentionGeometry> projected_geometry(const CostContext&);
 std::optional<AttentionGeometry> multi_head_geometry(const CostContext&);
 std::optional<AttentionGeometry> packed_multi_head_geometry(const CostContext&);
 std::optional<AttentionGeometry> grouped_geometry(const CostContext&), paged_geometry(const CostContext&);

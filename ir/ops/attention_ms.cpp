@@ -446,6 +446,8 @@ namespace {
 
 double attribute(const CostContext& c, std::string_view name) { return static_cast<double>(c.attrs().int_or(name, 0)); }
 
+}  // namespace
+
 std::optional<AttentionGeometry> projected_geometry(const CostContext& c) {
   const ProjectedLayout l = projected_layout(c.node().op);
   const double heads = attribute(c, "num_heads");
@@ -468,8 +470,6 @@ std::optional<AttentionGeometry> projected_geometry(const CostContext& c) {
   g.kv_len = shared && past > 0 ? past : past + g.q_len;
   return g;
 }
-
-}  // namespace
 
 std::optional<AttentionGeometry> multi_head_geometry(const CostContext& c) {
   const double heads = attribute(c, "num_heads");

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the models of studies/runtimes/judge.py as .pt2 files without weights, and packs them.
+"""Writes the models of studies/runtimes/judge.py as .pt2 files without weights, and packs them and make_bert_base.py's.
 
 usage: make_models.py [FOLDER]      needs what tests/dispatch/README.md installs
 
-BERT as in NVIDIA/DeepLearningExamples' Triton tables (SQuAD, 384 tokens), ResNet-50 as timm has it, and the networks
+BERT as in NVIDIA/DeepLearningExamples' Triton tables (bert.py), ResNet-50 as timm has it, and the networks
 of MLPerf Inference's reference implementations: SSD-ResNet-34 at 1200 x 1200 (v0.7 to v1.1) and RetinaNet with a
 ResNeXt-50 at 800 x 800 (from v2.1), without the suppression of boxes.
 """
@@ -16,25 +16,21 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "oracle"), str(ROOT / "python"), str(HERE)]
 
 import dispatch_models  # noqa: E402,F401  (declares what torchvision registers)
+import bert  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
-TOKENS = 384
-
-
-def _bert(**config):
-    from transformers import BertConfig, BertForQuestionAnswering
-    module = BertForQuestionAnswering(BertConfig(attn_implementation="eager", **config)).eval()
-    ids = torch.zeros(2, TOKENS, dtype=torch.long)
-    return module, (ids, torch.ones_like(ids), ids)
-
 
 def bert_large():
-    return _bert(num_hidden_layers=24, hidden_size=1024, num_attention_heads=16, intermediate_size=4096)
+    return bert.program(24, 1024, 16, 4096)
 
 
 def bert_6l_768d():
-    return _bert(num_hidden_layers=6)
+    return bert.program(6, 768, 12, 3072)
+
+
+def bert_4l_288d():
+    return bert.program(4, 288, 12, 1152)
 
 
 def resnet50():
@@ -102,7 +98,7 @@ def retinanet():
     return Retinanet().eval(), (torch.zeros(2, 3, 800, 800),)
 
 
-MODELS = (bert_large, bert_6l_768d, resnet50, ssd_resnet34, retinanet)
+MODELS = (bert_large, bert_6l_768d, bert_4l_288d, resnet50, ssd_resnet34, retinanet)
 
 
 def main():
@@ -114,7 +110,7 @@ def main():
             subprocess.run([sys.executable, "-m", "perfc.export", f"make_models:{make.__name__}", "--format", "pt2",
                             "--device", "meta", "--output", str(out)], check=True,
                            env={"PYTHONPATH": f"{ROOT / 'python'}:{HERE}"})
-    names = [f"{make.__name__}.pt2" for make in MODELS]
+    names = [*(f"{make.__name__}.pt2" for make in MODELS), "bert_base_mask.pir", "bert_base_lengths.pir"]
     subprocess.run(["tar", "-C", str(folder), "-cJf", str(HERE / "models.tar.xz"), *names], check=True)
 
 

@@ -173,6 +173,64 @@ void AttentionParts::session(NodeId id, const WrittenOutAttention& a) {
   product_with_values(p);
 }
 
+AttentionParts::Parts AttentionParts::parts_of(NodeId id, const AttentionSpan& s, const WrittenOutAttention& a) const {
+  Parts p{.id = id,
+          .node = of_.node(id),
+          .of = a,
+          .whole = maker_.of(id, op_cost(of_.g, id)),
+          .half = of_.widths.is_half(id)};
+  p.width = p.half ? 2.0 : std::min(4.0, bits(p.node.results[0].type.dtype()) / 8.0);
+  const double stacks = s.batch * s.heads;
+  p.dense[kQ] = stacks * s.queries * s.channels;
+  p.dense[kK] = p.dense[kV] = stacks * s.keys * s.channels;
+  p.written = of_.elements({id, 0});
+  p.scores = {.m = stacks * s.queries, .n = s.keys, .k = 1};
+  p.qk = {.m = s.queries, .n = s.keys, .k = s.channels, .products = stacks};
+  p.av = {.m = s.queries, .n = s.channels, .k = s.keys, .products = stacks};
+  return p;
+}
+
+void AttentionParts::project(const Parts& p) {
+  const Type& weights = of_.g.type(p.node.operands[1]);
+  const double columns = static_cast<double>(weights.shape()[1].value()),
+               k = of_.elements(p.node.operands[1]) / columns;
+  const double rows = of_.elements(p.node.operands[0]) / k, written = rows * columns;
+  const double moved = (rows * k + k * columns + written) * p.width;
+  add(p, {op("nn.dense"), {.m = rows, .n = columns, .k = k}, {.macs = rows * columns * k}, moved});
+  add(p, {op("nn.bias_add"), {.m = rows, .n = columns, .k = 1}, {.flops = written}, 2 * written * p.width});
+}
+
+bool AttentionParts::by_operator(NodeId id) {
+  const Node& n = of_.node(id);
+  const bool projects = def(n.op).session.projects;
+  const auto padding = static_cast<std::size_t>(def(n.op).session.padding);
+  if (!projects && padding == 0) return false;
+  const AttentionSpan span = attention_span(of_.g, id);
+  if (span.batch <= 0) return false;
+  const double scores = span.batch * span.heads * span.queries * span.keys;
+  const WrittenOutAttention a{.scores = scores, .qk_macs = scores * span.channels, .av_macs = scores * span.channels};
+  const Parts p = parts_of(id, span, a);
+  if (projects) project(p);
+  const bool hides =
+      padding > 0 && n.operands.size() > padding && n.operands[padding] && of_.g.type(n.operands[padding]).rank() > 1;
+  if (hides) {
+    product_with_keys(p);
+    on_scores(p, op("nn.softmax"), 6, 2 * scores * p.width + of_.widths.bytes_of(n.operands[padding]));
+    product_with_values(p);
+    launch(p, HostCall::Kernel,
+           kernel_of(
+               p, {op("transpose"), elementwise_extents(n.results[0].type, p.written), {}, 2 * p.written * p.width}));
+    return true;
+  }
+  if (!projects) return false;
+  Kernel fused = p.whole;
+  fused.work = {.macs = a.qk_macs + a.av_macs, .flops = 7 * scores};
+  fused.extents = p.qk;
+  fused.traffic.bytes = fused.traffic.handed_bytes = (p.dense[kQ] + p.dense[kK] + p.dense[kV] + p.written) * p.width;
+  launch(p, HostCall::Kernel, std::move(fused));
+  return true;
+}
+
 void AttentionParts::compiled(NodeId id, const WrittenOutAttention& a) {
   const Parts p = parts_of(id, a);
   for (const std::size_t i : {kQ, kK, kV}) {

@@ -19,6 +19,11 @@ class AttentionParts {
   void compiled(NodeId, const WrittenOutAttention&);
   /// In ONNX Runtime: the products take the scale (matmul_scale_fusion.cc).
   void session(NodeId, const WrittenOutAttention&);
+  /// com.microsoft's operators that multiply their input by the weights of Q, K and V first: that product, a kernel
+  /// that adds its bias and brings the heads into order, then attention. Its fused kernels take no mask of several
+  /// dims; by parts, the softmax reads the mask (onnxruntime/contrib_ops/cuda/bert: attention.cc, attention_impl.cu,
+  /// add_bias_transpose.cu). False: it is none of these, and fused.
+  bool by_operator(NodeId);
 
  private:
   using enum AttentionOperand::Index;
@@ -37,6 +42,8 @@ class AttentionParts {
     Extents scores, qk, av;
   };
   Parts parts_of(NodeId, const WrittenOutAttention&) const;
+  Parts parts_of(NodeId, const AttentionSpan&, const WrittenOutAttention&) const;
+  void project(const Parts&);
   /// What one kernel of them does.
   struct Part {
     OpId what;

@@ -61,6 +61,7 @@ class EagerPlanner {
       attention_.eager(id, *attention);
       return;
     }
+    if (def(n.op).category == Category::Attention && attention_.by_operator(id)) return;
     if (def(n.op).suppression && suppression_.launch(id, HostCall::Inner)) return;
     if (copies_data(of_.g, id, of_.layout, of_.weight)) copy_operand(id, n);
     copy_for_product(id, n);
@@ -314,7 +315,7 @@ class EagerPlanner {
   void compute(NodeId id, const Node& n) {
     const OpCost cost = op_cost(of_.g, id);
     Kernel k = maker_.of(id, cost);
-    k.traffic.bytes = bytes_of_call(n, id, cost) + maker_.inner_bytes(id) + unasked_bytes(n);
+    k.traffic.bytes = maker_.bytes_of(id, cost) + maker_.inner_bytes(id) + unasked_bytes(n);
     k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id, cost), 0.0);
     limit(element_clocks(of_, id), k);
     if (def(of_.config.runtime).autocast) {
@@ -345,25 +346,6 @@ class EagerPlanner {
   void count_triton_calls(const StateSpan& s) {
     const double kernels = s.tokens > 1 ? constants::kLibraryKernels : 1;
     out_.count_call(HostCall::Composite, kernels * constants::kTritonCalls - 1);
-  }
-
-  double declared_data_bytes(const Node& n) const { return of_.g.type(n.operands[0]).bytes(); }
-
-  /// What a call's cost rule says, in the widths that the values have under this precision.
-  double bytes_of_call(const Node& n, NodeId id, const OpCost& cost) const {
-    double declared = 0, actual = 0;
-    for (ValueId v : n.operands) {
-      if (!v) continue;
-      declared += of_.g.type(v).bytes();
-      actual += of_.widths.bytes_read(v, n);
-    }
-    for (std::uint32_t r = 0; r < n.results.size(); ++r) {
-      declared += n.results[r].type.bytes();
-      actual += of_.widths.bytes_of({id, r});
-    }
-    const double width = declared > 0 ? actual / declared : 1.0;
-    const double kept = part_written_in_place(n) ? declared_data_bytes(n) : 0;
-    return std::max(cost.bytes_read + cost.bytes_written - 2 * kept, 0.0) * width;
   }
 
   const PlannedGraph& of_;

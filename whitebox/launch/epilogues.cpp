@@ -35,11 +35,8 @@ bool takes_any_activation(const Kernel& product) {
          (product.kind != KernelKind::Depthwise && e.k > constants::kImageChannels * e.window);
 }
 
-/// What FusedConv computes behind a convolution; Gemm has a bias.
-bool is_activation_epilogue(const Kernel& product, const Kernel& k) {
-  return std::ranges::all_of(k.ops, [convolution = is_convolution(product)](OpId o) {
-    return convolution ? def(o).in_fused_conv : o == op("nn.bias_add");
-  });
+bool in_fused_conv(const Kernel& k) {
+  return std::ranges::all_of(k.ops, [](OpId o) { return def(o).session.in_fused_conv; });
 }
 
 /// The same on a CPU, where products take activations, too (gemm_activation_fusion.cc), and only convolutions in
@@ -67,7 +64,7 @@ class EpilogueFuser {
       if (last_source_[at] == kNobody) continue;
       const std::uint32_t product = home(last_source_[at]);
       // What stands between the product and this kernel is in the product already.
-      if (reader_[last_source_[at]] == at && may_join(plan_.kernels[product], plan_.kernels[at])) {
+      if (reader_[last_source_[at]] == at && may_join(plan_.kernels[product], at)) {
         absorb(plan_.kernels[product], plan_.kernels[at]);
         into_[at] = product;
       }
@@ -78,12 +75,24 @@ class EpilogueFuser {
  private:
   std::uint32_t home(std::uint32_t k) const { return into_[k] == kNobody ? k : into_[k]; }
 
-  bool may_join(const Kernel& product, const Kernel& k) const {
+  bool may_join(const Kernel& product, std::uint32_t at) const {
+    const Kernel& k = plan_.kernels[at];
     if (!has_epilogue(product) || !is_elementwise_kernel(k) || product.repeat != k.repeat) return false;
     if (results(product) != results(k)) return false;
     if (epilogue_ == Epilogue::Mlas) return is_mlas_epilogue(product, k);
-    if (epilogue_ == Epilogue::Pointwise && takes_any_activation(product)) return true;
-    return is_activation_epilogue(product, k);
+    if (epilogue_ == Epilogue::Pointwise) return takes_any_activation(product) || in_fused_conv(k);
+    return is_convolution(product) && !product.half && ends_in_relu(at);
+  }
+
+  /// ReLU, with nothing between it and the convolution but what FusedConv computes (conv_activation_fusion.cc,
+  /// conv_add_act_fusion.cc; the CUDA provider has it in float32).
+  bool ends_in_relu(std::uint32_t at) const {
+    for (; at < plan_.kernels.size(); at = reader_[at]) {
+      const Kernel& k = plan_.kernels[at];
+      if (!is_elementwise_kernel(k) || !in_fused_conv(k)) return false;
+      if (k.ops.back() == op("nn.relu")) return true;
+    }
+    return false;
   }
 
   static void absorb(Kernel& product, const Kernel& k) {

@@ -59,15 +59,17 @@ bool stays_in_multiprocessors(const Type& weights) {
 }
 
 /// Whether a gather along the first axis copies rows as vectorized_gather_kernel does (PyTorch 2.8 and later,
-/// aten/src/ATen/native/cuda/IndexKernelUtils.h, fast_gather_kernel_eligible): not the few of indexSelectSmallIndex.
+/// aten/src/ATen/native/cuda/IndexKernelUtils.h, fast_gather_kernel_eligible): not the few of indexSelectSmallIndex,
+/// whose threads wait for each row. Other runtimes have no such kernel, and few rows are soon copied.
 bool gathers_whole_rows(const PlannedGraph& of, const Node& n) {
-  const bool pytorch = of.config.mode == ExecMode::Eager && def(of.config.runtime).autocast;
-  if (!pytorch || !n.is(op("take")) || n.operands.size() < 2 || n.attrs.int_or("axis", 0) != 0) return false;
+  if (!n.is(op("take")) || n.operands.size() < 2 || n.attrs.int_or("axis", 0) != 0) return false;
   const Type &table = of.g.type(n.operands[0]), &indices = of.g.type(n.operands[1]);
   if (!table.is_static() || !indices.is_static() || table.rank() < 2 || table.elements() == 0) return false;
+  const bool few = static_cast<double>(*indices.elements()) <= constants::kSmallGatherRows;
+  if (!def(of.config.runtime).autocast) return few;
+  if (few || of.config.mode != ExecMode::Eager) return false;
   const double row = *table.elements() / static_cast<double>(table.shape()[0].value());
-  return static_cast<double>(*indices.elements()) > constants::kSmallGatherRows &&
-         std::fmod(row * of.widths.read_width(n.operands[0], n), constants::kVectorLoad) == 0;
+  return std::fmod(row * of.widths.read_width(n.operands[0], n), constants::kVectorLoad) == 0;
 }
 
 }  // namespace
@@ -103,7 +105,7 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
     k.placement.whole_rows = gathers_whole_rows(of_, n);
     if (n.is(op("topk"))) wait_for(selection(id), k);
   } else if (of_.config.mode == ExecMode::Eager) {
-    k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
+    if (def(of_.config.runtime).autocast) k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
     if (def(n.op).scans && def(of_.config.runtime).autocast)
       be_scan(scan_of(of_, id), cost.bytes_read + cost.bytes_written, k);
     const bool rms = n.is(op("nn.rms_norm")) && def(of_.config.runtime).autocast;  // PyTorch's own kernel
@@ -114,6 +116,23 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
     if (n.is(op("nn.batch_norm"))) limit_batch_norm(of_.config, n, of_.layout.channels_last[id], k);
   }
   return k;
+}
+
+double KernelMaker::bytes_of(NodeId id, const OpCost& cost) const {
+  const Node& n = of_.node(id);
+  double declared = 0, actual = 0;
+  for (ValueId v : n.operands) {
+    if (!v) continue;
+    declared += of_.g.type(v).bytes();
+    actual += of_.widths.bytes_read(v, n);
+  }
+  for (std::uint32_t r = 0; r < n.results.size(); ++r) {
+    declared += n.results[r].type.bytes();
+    actual += of_.widths.bytes_of({id, r});
+  }
+  const double width = declared > 0 ? actual / declared : 1.0;
+  const double kept = part_written_in_place(n) ? of_.g.type(n.operands[0]).bytes() : 0;
+  return std::max(cost.bytes_read + cost.bytes_written - 2 * kept, 0.0) * width;
 }
 
 Selection KernelMaker::selection(NodeId id) const {
@@ -172,7 +191,7 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   const std::size_t time_axis = n.attrs.int_or("layout", 0) == 1 ? 1 : 0;
   k.traffic.state_weights = of_.elements(weights) * element_bytes(of_.g.type(weights), of_.widths.is_half(id));
   k.traffic.steps = static_cast<double>(of_.g.type(n.operands[0]).shape()[time_axis].value());
-  k.traffic.resident = stays_in_multiprocessors(of_.g.type(weights));
+  k.traffic.resident = def(of_.config.runtime).autocast && stays_in_multiprocessors(of_.g.type(weights));
 }
 
 void KernelMaker::be_linear_attention(NodeId id, Kernel& k) const {

@@ -22,6 +22,8 @@ class KernelMaker {
 
   /// A call's kernel, without its bytes; `cost` is the call's.
   Kernel of(NodeId, const OpCost& cost) const;
+  /// What a call's cost rule says that it moves, in the widths that the values have under the precision.
+  double bytes_of(NodeId, const OpCost& cost) const;
   /// A dense copy of an operand.
   Kernel copy_of(NodeId, ValueId, double element_bytes) const;
   /// An operand's cast between 32 and 16 bits, or for a product in 8 bits its quantisation.

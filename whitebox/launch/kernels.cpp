@@ -128,7 +128,7 @@ Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeI
   const KernelMaker maker(planned, repeat, owner);
   PlanWriter writer(g, repeat, out);
   const std::size_t first = out.kernels.size();
-  if (def(config.runtime).mlas) plan_session(planned, maker, writer);
+  if (def(config.runtime).session) plan_session(planned, maker, writer);
   else config.mode == ExecMode::Compiled ? plan_compiled(planned, maker, writer) : plan_eager(planned, maker, writer);
   writer.connect();
   fuse_epilogues(def(config.runtime).epilogue, first, out);

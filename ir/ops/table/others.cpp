@@ -11,7 +11,7 @@ constinit const OpDef kOthersRows[] = {
    .runs = quantization()},
   {.name = "qnn.dequantize", .onnx = "DequantizeLinear ms:DequantizeLinear", .category = Category::Quantize,
    .operands = {2, 3}, .takes = Takes::Anything, .infer = dequantize, .eval = eval_dequantize, .cost = per_element_cost,
-   .runs = quantization()},
+   .runs = quantization(), .session = {.unfolded = true}},
   {.name = "qnn.dynamic_quantize", .onnx = "DynamicQuantizeLinear", .category = Category::Quantize, .operands = {1, 1},
    .results = 3, .takes = Takes::Anything, .infer = dynamic_quantize, .eval = no_contents, .cost = read_all_cost,
    .runs = quantization()},

@@ -75,6 +75,7 @@ def @main(%boxes: Tensor[(2, 1000, 4), float32], %scores: Tensor[(2, 3, 1000), f
 // compress 16 1 0 5080
 // take 16 1 0 240
 // concatenate 16 1 0 560
+// take 16 1 0 320
 // full 16 1 0 2800
 // compress 16 1 0 222688
 // arange 16 1 0 24
