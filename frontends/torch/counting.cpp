@@ -3,14 +3,32 @@
 
 namespace perfc::torch {
 
+namespace {
+
+/// Rows of indices, as many as axes. What the file declares of the result, a row per place, says how many there are
+/// where the program asserts it.
+Result<ValueId> places(Call& c, ValueId v, bool by_place) {
+  CallSpec spec{.op = op("nonzero"), .operands = {v}, .name = c.name, .loc = c.loc};
+  if (by_place && c.importer.declared_sizes_hold() && c.outputs() == 1) {
+    const Type declared = c.importer.bind(c.operation.outputs[0].tensor);
+    if (declared.ranked() && declared.rank() == 2 && declared.shape()[0].known())
+      spec.declared.push_back(Type::tensor(declared.dtype(), {declared.shape()[1], declared.shape()[0]}));
+  }
+  auto id = c.builder().call(std::move(spec));
+  if (!id) return Failure{};
+  return ValueId{*id, 0};
+}
+
+}  // namespace
+
 /// Places of what is not zero: rows of indices, or one tensor per axis.
 Values nonzero(Call& c) {
-  auto v = c.tensor(std::string_view(c.row->name) == "where" ? "condition" : "self");
-  auto y = v ? c.emit(op("nonzero"), {*v}) : v;
+  const bool condition = std::string_view(c.row->name) == "where",
+             by_place = !condition && std::string_view(c.row->name) != "nonzero_numpy";
+  auto v = c.tensor(condition ? "condition" : "self");
+  auto y = v ? places(c, *v, by_place) : v;
   if (!y) return Failure{};
-  if (std::string_view(c.row->name) != "nonzero_numpy" && !(std::string_view(c.row->name) == "where")) {
-    return single(c, c.transpose(*y, {1, 0}));
-  }
+  if (by_place) return single(c, c.transpose(*y, {1, 0}));
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
   std::vector<ValueId> rows;

@@ -66,6 +66,8 @@ class Importer {
   /// Shapes that the file declares hold: no input was given another one.
   /// Within torch.vmap the file declares the types of single samples.
   bool declared_holds() const { return vmaps_ == 0 && !dims_.overridden(); }
+  /// Whether declared sizes that data decides hold for any: not those of a trace.
+  bool declared_sizes_hold() const { return declared_holds() && program_.sizes_hold; }
   void enter_vmap() { ++vmaps_; }
   void leave_vmap() { vmaps_ = std::max(vmaps_ - 1, 0); }
   /// How deep the torch.vmap that are open are nested within the first of them.

@@ -74,6 +74,7 @@ struct Range {
 struct Program {
   std::string name;
   bool decomposed = false;  ///< run_decompositions() wrote operators out as several
+  bool sizes_hold = false;  ///< those it declares hold for any data: the program asserts what data decides
   std::vector<Parameter> parameters;
   std::vector<std::pair<std::string_view, std::string_view>> aliases;  ///< other names of parameters
   Block body;

@@ -563,7 +563,7 @@ class Pt2Reader {
 }  // namespace
 
 Result<Program> read_exported(const json::Document& document, const json::Document* weights, Diagnostics& diags) {
-  Program program;
+  Program program{.sizes_hold = true};
   if (!Pt2Reader(program, diags).run(document.root(), weights)) return Failure{};
   return program;
 }

@@ -128,6 +128,34 @@ TEST(Pt2Import, OverloadsGoByTheNamesOfTheirSchemas) {
             std::string::npos);
 }
 
+TEST(Pt2Import, NumbersAreDrawnByAnyOverload) {
+  const auto drawn = [](const std::string& overload, const auto&... arguments) {
+    return calls_of(import(exported("TRAINING", "23", call("normal." + overload, "y", arguments...))));
+  };
+  EXPECT_EQ(drawn("Tensor_float", tensor("mean", "x"), other("std", "as_float", "2.0")), "random.normal_like add");
+  EXPECT_EQ(drawn("float_Tensor", other("mean", "as_float", "2.0"), tensor("std", "x")),
+            "random.normal_like multiply add");
+  EXPECT_EQ(drawn("Tensor_Tensor", tensor("mean", "x"), tensor("std", "x")), "random.normal_like multiply add");
+  EXPECT_EQ(drawn("float_float", other("mean", "as_float", "0.0"), other("std", "as_float", "1.0"),
+                  other("size", "as_ints", "[2, 3]")),
+            "random.normal");
+}
+
+/// torch.export writes the count of places that a program asserts into their type; else it is any up to all.
+TEST(Pt2Import, AssertedCountsOfPlacesHold) {
+  const auto places = [](std::string_view count) {
+    std::string text = exported("TRAINING", "8", call("nonzero.default", "y", tensor("self", "x")));
+    const std::string declared = fmt::format(
+        R"("y": {{"dtype": 5, "sizes": [{}, {{"as_int": 1}}], "device": {{"type": "cpu"}}, "strides": [], "layout": 7}}, )",
+        count);
+    text.insert(text.find(R"("x": {)"), declared);
+    const Graph g = import(text);
+    return to_string(g.type(g.results()[0]));
+  };
+  EXPECT_EQ(places(R"({"as_int": 5})"), "Tensor[(5, 1), int64]");
+  EXPECT_EQ(places(R"({"as_expr": {"expr_str": "u0", "hint": null}})"), "Tensor[(?, 1), int64]");
+}
+
 TEST(Pt2Import, NumbersThatAProgramWritesOutStayOnTheHost) {
   const std::string calls = call("lift_fresh_copy.default", "l", tensor("self", "c")) + ", " +
                             call("mul.Tensor", "m", tensor("self", "l"), other("other", "as_float", "3.0")) + ", " +
