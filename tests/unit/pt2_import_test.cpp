@@ -145,9 +145,10 @@ TEST(Pt2Import, NumbersAreDrawnByAnyOverload) {
 TEST(Pt2Import, AssertedCountsOfPlacesHold) {
   const auto places = [](std::string_view count) {
     std::string text = exported("TRAINING", "8", call("nonzero.default", "y", tensor("self", "x")));
-    const std::string declared = fmt::format(
-        R"("y": {{"dtype": 5, "sizes": [{}, {{"as_int": 1}}], "device": {{"type": "cpu"}}, "strides": [], "layout": 7}}, )",
-        count);
+    const std::string declared =
+        fmt::format(R"("y": {{"dtype": 5, "sizes": [{}, {{"as_int": 1}}], "device": {{"type": "cpu"}}, )"
+                    R"("strides": [], "layout": 7}}, )",
+                    count);
     text.insert(text.find(R"("x": {)"), declared);
     const Graph g = import(text);
     return to_string(g.type(g.results()[0]));
