@@ -18,6 +18,9 @@ inline constexpr double kGeneratedRow = 0.3, kGeneratedImages = 1.55, kGenerated
 // ---- Thresholds: whitebox/launch/realize.cpp, fusion.cpp
 /// Elements from which a reduction is a loop. [torch/_inductor/config.py, unroll_reductions_threshold]
 inline constexpr std::int64_t kUnrolledReduction = 8;
+/// Elements of a row that is in the L2 cache still when its kernel reads it again: of every SM two rows in 32 bits are
+/// some 17 MB then. (our choice)
+inline constexpr double kCachedRow = 16384;
 /// Parts that a concatenation fuses. [torch/_inductor/config.py, max_pointwise_cat_inputs]
 inline constexpr std::size_t kMostFusedParts = 8;
 /// Reads of an expression with several readers. [torch/_inductor/config.py, realize_reads_threshold]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "whitebox/constants/compiled.h"
 #include "whitebox/constants/kernels.h"
@@ -11,6 +12,7 @@
 #include "whitebox/launch/compiled_values.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/generated_clocks.h"
+#include "whitebox/launch/geometry.h"
 #include "whitebox/launch/joined_images.h"
 #include "whitebox/launch/suppression_parts.h"
 
@@ -61,7 +63,7 @@ class CompiledPlanner {
     const CompiledValues::Loads loads = values_.loads(at);
     Kernel k = compute(fused, loads);
     if (def(of_.config.runtime).writes_norms_out) write_norms_out(fused, k, loads);
-    if (std::ranges::any_of(fused.members, [&](NodeId id) { return adds_up_first(id); }))
+    if (std::ranges::any_of(fused.members, [&](NodeId id) { return adds_up_first(id); }) || reads_again(fused))
       launch(statistics_of(k, loads));
     out_.share(fused.members, first, launch(std::move(k)));
   }
@@ -70,6 +72,38 @@ class CompiledPlanner {
   /// of programs that were exported in training mode.
   bool adds_up_first(NodeId id) const {
     return values_.realization().two_kernels[id] || (generates() && has_batch_statistics(of_.node(id)));
+  }
+
+  /// Whether TorchInductor's kernel reads its data once more, to give each element what it has added up: rows that
+  /// neither registers nor the L2 cache hold, and columns (torch/_inductor/codegen/triton.py,
+  /// should_use_persistent_reduction: else a loop adds up and another one writes).
+  bool reads_again(const FusedGroup& fused) const {
+    const Node& leader = of_.node(fused.leader);
+    if (!generates() || !is_reduction(of_.g, leader) || !is_long(fused.leader)) return false;
+    if (def(leader.op).category != Category::Reduction) return true;
+    std::set<NodeId> behind{fused.leader};
+    for (const NodeId id : fused.members) {
+      const Node& n = of_.node(id);
+      if (std::ranges::none_of(n.operands, [&](ValueId v) { return v && behind.contains(v.node); })) continue;
+      if (of_.elements({id, 0}) >= of_.elements(leader.operands[0])) return true;
+      behind.insert(id);
+    }
+    return false;
+  }
+
+  bool is_long(NodeId reduction) const {
+    const Node& n = of_.node(reduction);
+    const Type &data = of_.g.type(n.operands[0]), &result = n.results[0].type;
+    if (!data.is_static() || !result.is_static() || data.rank() == 0 || data.elements() == 0) return false;
+    const double elements = of_.elements(n.operands[0]);
+    if (def(n.op).category == Category::Reduction) {
+      const bool columns =
+          result.rank() > 0 && data.shape().back().value() > 1 && result.shape().back() == data.shape().back();
+      return columns || elements / of_.elements({reduction, 0}) > constants::kCachedRow;
+    }
+    if (n.is(op("nn.instance_norm")) && data.rank() > 2)
+      return elements / static_cast<double>(data.shape()[0].value() * data.shape()[1].value()) > constants::kCachedRow;
+    return extents_of_rows(n, elementwise_extents(data, elements)).n > constants::kCachedRow;
   }
 
   /// A copy per part that is not yet where it belongs; none: the concatenation is no kernel. These copies find nothing
