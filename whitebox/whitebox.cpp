@@ -381,8 +381,9 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
   if (const RuntimeDef& r = def(config.runtime); !r.trained)
     notes.novelty.push_back(
         fmt::format("{}: {} (docs/whitebox.md); memory is PyTorch's, for nobody measured its own", r.title,
-                    r.mlas ? "its kernels were measured on one CPU"
-                           : "what it launches is from its documents, held against a few published runs"));
+                    r.mlas      ? "its kernels were measured on one CPU"
+                    : r.session ? "what it launches is from its sources, held against a few published runs"
+                                : "what it launches is from its documents, held against a few published runs"));
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
   if (!plan || !judge_eight_bits(graph, config, *plan, notes, diags)) return Failure{};

@@ -58,6 +58,7 @@ class CompiledPlanner {
       attention_.compiled(fused.leader, *attention);
       return;
     }
+    if (attention_.by_operator(fused.leader)) return;
     cast_weights(fused.leader);
     quantise_data(fused.leader);
     const CompiledValues::Loads loads = values_.loads(at);

@@ -1,8 +1,10 @@
 // RUN: perfc predict %s --emit=kernels --runtime onnxruntime --predictor whitebox --device a100-40gb
+// RUN: perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
 // COLUMNS: operators,bytes
 // A post-norm layer in 16 bits, and com.microsoft's attention. Biases are kernels of their own, but for the one that is
 // added with the branch before the norm; transposes and slices copy; a GELU is five kernels. Attention that projects its
-// input is a product, its bias and the order of heads, and one kernel, or where its mask has two dims its parts.
+// input is a product, its bias and the order of heads, and one kernel, or where its mask has two dims its parts, on any
+// runtime.
 #[version = "perfc-ir/1"]
 def @main(%x: Tensor[(2, 64, 128), float16], %lengths: Tensor[(2,), int32], %mask: Tensor[(2, 64), int32]) {
   %3 = weight : Tensor[(128, 384), float16];
@@ -27,6 +29,7 @@ def @main(%x: Tensor[(2, 64, 128), float16], %lengths: Tensor[(2,), int32], %mas
   %22 = strided_slice(%18, %19, %20, %21, %21);
   (%22)
 }
+// ---- perfc predict %s --emit=kernels --runtime onnxruntime --predictor whitebox --device a100-40gb
 // ---- stdout
 // nn.dense 229376
 // nn.bias_add 196608
@@ -48,5 +51,19 @@ def @main(%x: Tensor[(2, 64, 128), float16], %lengths: Tensor[(2,), int32], %mas
 // multiply 98304
 // transpose 65536
 // strided_slice 32768
+// ---- stderr
+// ---- exit 0
+// ---- perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
+// ---- stdout
+// nn.dense nn.bias_add 229376
+// nn.fused_attention 131072
+// nn.dense nn.bias_add 229376
+// nn.batch_matmul 98304
+// nn.softmax 66048
+// nn.batch_matmul 98304
+// transpose 65536
+// nn.dense 98304
+// nn.layer_norm nn.bias_add add 98560
+// nn.dense nn.bias_add nn.gelu 98304
 // ---- stderr
 // ---- exit 0
