@@ -21,6 +21,9 @@ inline constexpr std::string_view kOnCopy = "on_copy";
 /// Names the operator that a call stands for: it costs as much, but does not compute the same.
 inline constexpr std::string_view kStandsFor = "stands_for";
 
+/// Marks a GELU that the file has as one operator, not as the arithmetic that it stands for.
+inline constexpr std::string_view kOneOperator = "one_operator";
+
 /// Names the plugin of TensorRT that a call was written as: no other runtime has its kernels.
 inline constexpr std::string_view kPlugin = "plugin";
 

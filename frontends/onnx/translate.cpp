@@ -220,6 +220,7 @@ Values gemm(Importer&, NodeContext& c) {
 Values gelu(Importer&, NodeContext& c) {
   const bool by_tanh = c.attrs.string_or("approximate", "none") == "tanh";
   c.attrs.erase("approximate");
+  if (!by_tanh) c.attrs = with_mark(std::move(c.attrs), kOneOperator);
   return map_to(c, by_tanh ? op("nn.fast_gelu") : op("nn.gelu"));
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "frontends/frontend.h"
+#include "ir/eager_marks.h"
 #include "ir/infer_context.h"
 
 namespace perfc {
@@ -67,6 +68,14 @@ TEST(OnnxForms, GeluNamesItsApproximation) {
   EXPECT_EQ(gelu(""), "nn.gelu");
   EXPECT_EQ(gelu("attribute { name: \"approximate\" type: STRING s: \"none\" }"), "nn.gelu");
   EXPECT_EQ(gelu("attribute { name: \"approximate\" type: STRING s: \"tanh\" }"), "nn.fast_gelu");
+}
+
+/// In 16 bits a session runs this operator as one kernel, but the arithmetic that it stands for as five.
+TEST(OnnxForms, GeluIsKnownFromItsArithmetic) {
+  Diagnostics diags("m.onnxtxt");
+  const auto graph = one_node(20, "op_type: \"Gelu\" input: \"x\"", input("x", 10, {2, 4}), diags);
+  ASSERT_TRUE(graph) << diags.str();
+  EXPECT_TRUE(graph->node(graph->results()[0]).attrs.has(kOneOperator));
 }
 
 /// A node of com.microsoft with operands x, y, … of these shapes: what computes its first result.

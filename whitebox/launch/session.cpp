@@ -90,7 +90,7 @@ class SessionPlanner {
   /// In a file of 16 bits no fusion takes the parts of a GELU for one: its constants are not those within 1e-5
   /// (gelu_fusion.cc; IsInitializerWithExpectedValue of optimizer/utils.cc).
   bool is_written_out(const Node& n) const {
-    return !on_cpu_ && n.is(op("nn.gelu")) && bits(n.results[0].type.dtype()) == 16;
+    return !on_cpu_ && n.is(op("nn.gelu")) && bits(n.results[0].type.dtype()) == 16 && !n.attrs.has(kOneOperator);
   }
 
   /// x · ½ · (1 + erf(x / √2)): a kernel for each of the five.

@@ -2,9 +2,9 @@
 // RUN: perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
 // COLUMNS: operators,bytes
 // A post-norm layer in 16 bits, and com.microsoft's attention. Biases are kernels of their own, but for the one that is
-// added with the branch before the norm; transposes and slices copy; a GELU is five kernels. Attention that projects its
-// input is a product, its bias and the order of heads, and one kernel, or where its mask has two dims its parts, on any
-// runtime.
+// added with the branch before the norm; transposes and slices copy; a GELU is five kernels where it is written out.
+// Attention that projects its input is a product, its bias and the order of heads, and one kernel, or where its mask
+// has two dims its parts, on any runtime.
 #[version = "perfc-ir/1"]
 def @main(%x: Tensor[(2, 64, 128), float16], %lengths: Tensor[(2,), int32], %mask: Tensor[(2, 64), int32]) {
   %3 = weight : Tensor[(128, 384), float16];
@@ -27,7 +27,8 @@ def @main(%x: Tensor[(2, 64, 128), float16], %lengths: Tensor[(2,), int32], %mas
   %20 = const[4096] : Tensor[(1,), int64];
   %21 = const[1] : Tensor[(1,), int64];
   %22 = strided_slice(%18, %19, %20, %21, %21);
-  (%22)
+  %23 = nn.gelu(%22, one_operator=1);
+  (%23)
 }
 // ---- perfc predict %s --emit=kernels --runtime onnxruntime --predictor whitebox --device a100-40gb
 // ---- stdout
@@ -51,6 +52,7 @@ def @main(%x: Tensor[(2, 64, 128), float16], %lengths: Tensor[(2,), int32], %mas
 // multiply 98304
 // transpose 65536
 // strided_slice 32768
+// nn.gelu 32768
 // ---- stderr
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
@@ -64,6 +66,6 @@ def @main(%x: Tensor[(2, 64, 128), float16], %lengths: Tensor[(2,), int32], %mas
 // transpose 65536
 // nn.dense 98304
 // nn.layer_norm nn.bias_add add 98560
-// nn.dense nn.bias_add nn.gelu 98304
+// nn.dense nn.bias_add nn.gelu nn.gelu 98304
 // ---- stderr
 // ---- exit 0
