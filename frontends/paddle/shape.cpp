@@ -290,7 +290,7 @@ Values flip(Call& c) {
   return one(x);
 }
 
-/// The end of each axis moves to its front.
+/// Along the axes, or without any along all elements in row-major order.
 Values roll(Call& c) {
   auto x = c.tensor("X");
   const auto shifts = c.ints("ShiftsTensor|shifts"), axes = c.ints_or("axis", {});
@@ -298,22 +298,18 @@ Values roll(Call& c) {
   if (!shifts || !axes || !rank) return Failure{};
   if (shifts->size() != std::max<std::size_t>(axes->size(), 1))
     return c.error(fmt::format("{} shifts for {} axes", shifts->size(), axes->size()));
-  const auto turned = [&](Operand v, std::int64_t axis, std::int64_t by) -> Operand {
-    if (!v) return v;
-    const auto extent = c.known_dim(*v, axis);
-    if (!extent) return Failure{};
-    const std::int64_t at = *extent > 0 ? (*extent - (by % *extent + *extent) % *extent) % *extent : 0;
-    if (at == 0) return v;
-    return c.join({c.slice(v, axis, at, *extent), c.slice(v, axis, 0, at)}, axis);
+  const auto along = [&](Operand v, std::int64_t axis, std::int64_t shift) -> Operand {
+    if (shift == 0) return v;
+    return c.emit(op("roll"), {v}, {{"axis", axis}, {"shift", shift}});
   };
   if (axes->empty()) {
     auto shape = c.whole_shape(*x);
-    return one(c.emit(op("reshape"), {turned(c.reshape(x, {-1}), 0, shifts->front()), shape}));
+    return one(c.emit(op("reshape"), {along(c.reshape(x, {-1}), 0, shifts->front()), shape}));
   }
   for (std::size_t i = 0; i < axes->size(); ++i) {
     const auto axis = c.axis((*axes)[i], *rank);
     if (!axis) return Failure{};
-    x = turned(x, *axis, (*shifts)[i]);
+    x = along(x, *axis, (*shifts)[i]);
   }
   return one(x);
 }

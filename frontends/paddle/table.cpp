@@ -155,7 +155,7 @@ constexpr PaddleRow kTable[] = {
     {"repeat_interleave", "X Repeats", "Out", repeat_interleave, "tile reshape"},
     {"repeat_interleave_with_tensor_index", "X Repeats", "Out", repeat_interleave, "tile reshape"},
     {"flip reverse", "X axis", "Out", flip, "reverse"},
-    {"roll", "X ShiftsTensor", "Out", roll, "strided_slice concatenate"},
+    {"roll", "X ShiftsTensor", "Out", roll, "roll"},
     {"pad", "X pad_value", "Out", pad, "nn.pad"},
     {"pad1d pad2d pad3d", "X Paddings", "Out", pad, "nn.pad"},
     {"crop crop_tensor", "X Shape Offsets", "Out", crop, "strided_slice"},
