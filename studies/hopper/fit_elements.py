@@ -255,17 +255,6 @@ def shared_out(rows, results, length, width, vector):
     return [[grid, splits, 1], [threads, height, 1]], [math.ceil(math.ceil(values / splits) / load), splits > 1]
 
 
-def loads_of(rows, results, length, width, vector):
-    """The latter as whitebox/launch/reduction.cpp has them."""
-    if rows:
-        return [math.ceil(math.ceil(length * width / 512) / (16 if length >= 32 * 256 else 1)), False]
-    height = min(power_of_two(length), 512 / vector / min(power_of_two(results / vector), 32))
-    shares = length >= min(16 * height, 256)
-    values = math.ceil(length / height) if shares else length
-    splits = shares and values >= 256
-    return [math.ceil((math.ceil(values / math.ceil(values / 16)) if splits else values) / 4), splits]
-
-
 def reduced(k, dims, strides, types):
     if types[0] not in BYTES:
         return None
@@ -274,9 +263,9 @@ def reduced(k, dims, strides, types):
     results, width = math.prod(d for i, d in enumerate(dims[0]) if i not in axes), BYTES[types[0]]
     length, rows = math.prod(dims[0]) // results, any(strides[0][a] == 1 and dims[0][a] > 1 for a in axes)
     vector = 1 if rows else math.gcd(results, 4)
-    (loads, splits), (said, shares) = (law(rows, results, length, width, vector) for law in (loads_of, shared_out))
+    said, (loads, splits) = shared_out(rows, results, length, width, vector)
     return {"read": results * length, "results": results, "rows": rows, "type": types[0], "loads": loads,
-            "wide": vector == 4, "splits": splits, "said": said, "same": [[loads, splits], shares],
+            "wide": vector == 4, "splits": splits, "said": said,
             "bytes": width * (results * length + results)}
 
 
@@ -300,9 +289,8 @@ def reductions():
           columns)
     refit(["kFoundRowClocks"], reduction_us("kFoundRowClocks"), rows_of(["aten::argmax"], reduced, "reduce_kernel"))
     for what, some in (("rows", rows), ("columns", columns)):
-        report_equal(f"grids and blocks of reductions, {what}, by all of Reduce.cuh's rules", of,
+        report_equal(f"grids and blocks of reductions, {what}", of,
                      lambda r: (r["said"], [json.loads(r["grid"]), json.loads(r["block"])]), some)
-        report_equal("  loads of their threads, as whitebox shortens these", of, lambda r: r["same"], some)
 
 
 def softmax(k, dims, strides, types):

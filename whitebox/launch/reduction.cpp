@@ -8,10 +8,12 @@
 namespace perfc {
 namespace {
 
-/// Values of a thread from which on the threads of a block share a result, and values that each then has at least; from
-/// which on blocks share one, and values that each of their threads then has. [Reduce.cuh]
-constexpr double kSharedValues = 256, kSharedLeast = 16, kSplitValues = 256, kSplitLeast = 16;
-constexpr double kBlockThreads = 512, kWarpThreads = 32, kVector = 4, kUnrolled = 4, kRowLoad = 16;
+/// Values of a thread from which on the threads of a block share a result, for each of the block's rows and at most;
+/// from which on blocks share one, and values that each of their threads then has at least. [Reduce.cuh]
+constexpr double kSharedRowValues = 16, kSharedValues = 256, kSplitValues = 256, kSplitLeast = 16;
+/// Threads of a block; values of a thread, 16 byte of a row that has so many elements, else of as many steps; results
+/// that a thread adds up side by side. [Reduce.cuh]
+constexpr double kBlockThreads = 512, kWarpThreads = 32, kRowLoad = 16, kVectorRow = 128, kUnrolled = 4, kVector = 4;
 
 /// Results that a thread loads at a time.
 double vector_of(double results) {
@@ -21,43 +23,51 @@ double vector_of(double results) {
   return 1;
 }
 
-/// Blocks that share a row of so many `values` for each of their threads.
-double blocks_of_row(double values, double results) {
-  const double most = std::ceil(values / kSplitLeast), least = std::ceil(values / kSplitValues);
-  return std::max(std::min(std::ceil(constants::kReductionBlocks / results), most), least);
-}
+/// A thread's loads, one after the other; whether each is of four results, and whether blocks share one.
+struct ThreadLoads {
+  double loads = 0;
+  bool wide = false, splits = false;
+};
 
-/// A warp loads a row, 16 byte a thread; a block does from so many elements on, and several do a longer one.
-double row_us(const ReductionShape& s) {
-  const double loads = std::ceil(s.length * s.width / (kWarpThreads * kRowLoad));
-  const double warps = s.length / kWarpThreads >= kSharedValues ? kBlockThreads / kWarpThreads : 1;
-  const double values = s.length / (kWarpThreads * warps);
-  const bool splits = warps > 1 && values >= kSplitValues && s.results <= constants::kReductionBlocks;
-  const double blocks = splits ? blocks_of_row(values, s.results) : 1;
-  return constants::kReducedRowUs + constants::kRowLoadUs * std::ceil(loads / warps / blocks) +
-         (splits ? constants::kSplitColumnUs : 0);
-}
+/// setReduceConfig: a block is as wide as what lies side by side, but for the results that it has room for.
+ThreadLoads thread_loads(const ReductionShape& s) {
+  const double vector = s.rows ? 1 : vector_of(s.results), most = kBlockThreads / vector;
+  const double load = s.rows ? kRowLoad / s.width : kUnrolled;
+  const double beside = s.rows ? std::floor(s.length / (s.length >= kVectorRow ? load : 1)) : s.results / vector;
+  const double widest = std::min(last_power_of_two(beside), most);
+  const double height =
+      std::min(last_power_of_two(s.rows ? s.results : s.length), most / std::min(widest, kWarpThreads));
+  const double width = std::min(widest, most / height);
 
-/// A thread adds up a column, or a part of it.
-double column_us(const ReductionShape& s) {
-  const double vector = vector_of(s.results), threads = kBlockThreads / vector;
-  const double columns = last_power_of_two(s.results / vector);
-  const double height = std::min(last_power_of_two(s.length), threads / std::min(columns, kWarpThreads));
-  double values = s.length;
-  bool splits = false;
-  if (values >= height * kSharedLeast || values >= kSharedValues) {
+  double values = s.rows ? std::ceil(s.length / width) : s.length;
+  double results = s.rows ? 1 : width * vector;  // of a block
+  const bool shares = values >= std::min(kSharedRowValues * height, kSharedValues);
+  if (shares) {
     values = std::ceil(values / height);
-    splits = values >= kSplitValues;
-    if (splits) values = std::ceil(values / std::ceil(values / kSplitLeast));
+  } else {
+    results *= height;
   }
-  const double each = vector == kVector ? constants::kColumnLoadUs : constants::kNarrowColumnLoadUs;
-  return constants::kReducedColumnUs + each * std::ceil(values / kUnrolled) + (splits ? constants::kSplitColumnUs : 0);
+  const double grid = std::ceil(s.results / results);
+  const double room = constants::kReductionBlocks * std::floor(kBlockThreads / (width * height));
+  double blocks = 1;
+  if (shares && values >= kSplitValues && grid <= room) {
+    blocks =
+        std::max(std::min(std::ceil(room / grid), std::ceil(values / kSplitLeast)), std::ceil(values / kSplitValues));
+  }
+  return {std::ceil(std::ceil(values / blocks) / load), vector == kVector, blocks > 1};
 }
 
 }  // namespace
 
 double last_power_of_two(double x) { return std::exp2(std::floor(std::log2(std::max(x, 1.0)))); }
 
-double reduction_wait_us(const ReductionShape& s) { return s.rows ? row_us(s) : column_us(s); }
+double reduction_wait_us(const ReductionShape& s) {
+  const ThreadLoads of = thread_loads(s);
+  const double least = s.rows ? constants::kReducedRowUs : constants::kReducedColumnUs;
+  const double each = s.rows    ? constants::kRowLoadUs
+                      : of.wide ? constants::kColumnLoadUs
+                                : constants::kNarrowColumnLoadUs;
+  return least + each * of.loads + (of.splits ? constants::kSplitColumnUs : 0);
+}
 
 }  // namespace perfc

@@ -1,7 +1,7 @@
 #pragma once
-/// How PyTorch's reductions share their work out: aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig, in short (a
-/// row has a warp or a block, no device is asked for its SMs). All of its rules give the 396 grids and blocks of an
-/// H200's means and sums; these give the loads of a thread in 364 of them (studies/hopper/fit_elements.py).
+/// How PyTorch's reductions share their work out: aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig. These rules
+/// give the grids and blocks of all 408 means and sums of an H200's profiles (studies/hopper/fit_elements.py); on every
+/// device they are those of 132 SMs.
 namespace perfc {
 
 /// A reduction of `results` elements, `length` of the data added up to each.
