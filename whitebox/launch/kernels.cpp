@@ -32,10 +32,12 @@ std::string open_type(const Graph& g, const Node& n, const Type& type) {
     return fmt::format("which branch runs is not known, so that it gives {}{}", to_string(type),
                        value_flags(g, {n.operands.front()}));
   }
+  const bool has_rule = n.kind == NodeKind::Call && def(n.op).bound;
   return fmt::format(
       "{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch; where data "
-      "decides it, with --dynamic typical or --bound {}=N",
-      what, to_string(type), n.kind != NodeKind::Call || n.name.empty() ? "NODE" : n.name);
+      "decides it, with {}--bound {}=N",
+      what, to_string(type), has_rule ? "--dynamic typical or " : "",
+      n.kind != NodeKind::Call || n.name.empty() ? "NODE" : n.name);
 }
 
 Status check_static(const Graph& g, Diagnostics& diags) {
