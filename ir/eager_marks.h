@@ -46,6 +46,10 @@ inline constexpr std::string_view kAddedTranspose = "added_transpose";
 /// Marks a convolution whose padding was an operator of its own before an exporter folded it in.
 inline constexpr std::string_view kFoldedPad = "folded_pad";
 
+/// The marks that say how a call came to be or what runs it, and nothing of what it computes.
+inline constexpr std::string_view kExecutionMarks[] = {kLaunched,   kInside,    kOnCopy,         kOneOperator,
+                                                       kFoldedNorm, kFoldedPad, kWrittenOutNorm, kAddedTranspose};
+
 /// The attributes with one of these marks.
 inline Attrs with_mark(Attrs attrs, std::string_view mark) {
   attrs.set(mark, std::int64_t{1});

@@ -13,15 +13,14 @@
 namespace perfc::backends {
 namespace {
 
-/// What the IR says of a call that computes nothing else for it: how it came to be, what kernels run.
-constexpr std::string_view kSaysNothing[] = {kLaunched,         kInside,         kOnCopy,   kFoldedNorm, kFoldedPad,
-                                             kWrittenOutNorm,   kAddedTranspose, kTable,    "explicit",  "scaled",
-                                             "consumed_inputs", "is_test",       "captures"};
+/// What else the IR says of a call that computes nothing else for it.
+constexpr std::string_view kSaysNothing[] = {kTable, "explicit", "scaled", "consumed_inputs", "is_test", "captures"};
 /// Attributes of operator sets that files no longer follow, and what they mean by default.
 constexpr std::pair<std::string_view, std::int64_t> kLegacy[] = {{"broadcast", 1}, {"spatial", 1}, {"training", 0}};
 
 bool says_nothing(std::string_view name, const Attr& value) {
-  if (std::find(std::begin(kSaysNothing), std::end(kSaysNothing), name) != std::end(kSaysNothing)) return true;
+  const auto has = [&](const auto& names) { return std::ranges::find(names, name) != std::end(names); };
+  if (has(kExecutionMarks) || has(kSaysNothing)) return true;
   const auto* number = std::get_if<std::int64_t>(&value);
   return number && std::any_of(std::begin(kLegacy), std::end(kLegacy),
                                [&](const auto& legacy) { return legacy.first == name && legacy.second == *number; });

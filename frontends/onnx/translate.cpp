@@ -452,6 +452,7 @@ const std::vector<TranslatorRow>& translator_table() {
         {"ConstantFill", constant_fill, "full"},
         {"Gemm", gemm, "nn.dense"},
         {"Gelu", gelu, "nn.gelu nn.fast_gelu"},
+        {"ms:Gelu", gelu, "nn.gelu"},
         {"ms:GemmFastGelu", gemm_fast_gelu, "nn.dense nn.bias_gelu"},
         {"Add", add, "add"},
         {"Sub", legacy_binary, "subtract"},
