@@ -1,12 +1,39 @@
 """Whole models as perfc predicts them, beside what others measured: for studies that judge."""
+import argparse
 import collections
+import contextlib
 import json
+import pathlib
 import statistics
 import subprocess
 import sys
+import tarfile
+import tempfile
 
 import shipped
 import tables
+
+PERFC = pathlib.Path(__file__).resolve().parent.parent / "build/release/perfc"
+
+
+def parser(doc, what, host="of perfc's"):
+    """Arguments of a study some of whose `what` may be looked at, while the others judge."""
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--perfc", type=pathlib.Path, default=PERFC)
+    made.add_argument("--host", help=host)
+    which = made.add_mutually_exclusive_group(required=True)
+    which.add_argument("--look", action="store_true", help=f"{what} that may be looked at, one by one")
+    which.add_argument("--judge", action="store_true", help=f"{what} that judge, as a table")
+    return made
+
+
+@contextlib.contextmanager
+def unpacked(archive):
+    """The folder, for as long as it is asked, of what a tar archive holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder, filter="data")
+        yield pathlib.Path(folder)
 
 
 def predicted(perfc, model, *options):

@@ -10,14 +10,11 @@ compute the same, in training mode as they were timed, at the sizes of the first
 2.5, from results/timing (`source` is the folder) of github.com/ScalingIntelligence/KernelBench and its copy
 yoenoo/kernel_bench_stuff, MIT. Every look is a row of docs/judged.md.
 """
-import argparse
 import collections
 import concurrent.futures
 import csv
 import pathlib
 import sys
-import tarfile
-import tempfile
 import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -31,19 +28,12 @@ def may_be_looked_at(row):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--perfc", type=pathlib.Path, default=HERE.parent.parent / "build/release/perfc")
-    parser.add_argument("--host", help="of perfc's")
+    parser = judging.parser(__doc__, "programs")
     parser.add_argument("--device")
     parser.add_argument("--mode", choices=["eager", "compiled"])
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--look", action="store_true", help="programs that may be looked at, one by one")
-    which.add_argument("--judge", action="store_true", help="programs that judge, as a table")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(HERE / "programs.tar.xz") as programs:
-            programs.extractall(folder, filter="data")
-        judge(args, pathlib.Path(folder))
+    with judging.unpacked(HERE / "programs.tar.xz") as folder:
+        judge(args, folder)
 
 
 def judge(args, folder):

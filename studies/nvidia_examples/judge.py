@@ -9,15 +9,12 @@ Rows: ../shared/data/latency_nvidia (BSD-3-Clause, Apache-2.0). programs.tar.xz:
 shapes in perfc's text form, written from the papers and the repository's configurations; README.md says how each is run
 and timed. docs/judged.md has the rule and every look.
 """
-import argparse
 import collections
 import concurrent.futures
 import csv
 import gzip
 import pathlib
 import sys
-import tarfile
-import tempfile
 import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -32,11 +29,6 @@ DURATIONS = ("2.0s", "7.0s", "16.7s")
 SPEECH_BATCHES = (1, 2, 4, 8, 16)
 
 Run = collections.namedtuple("Run", "model program device options ms")
-
-
-def half(r):
-    """--dtype of a model that is run by half() throughout, or as it is."""
-    return {"fp16": "fp16", "tf32": "tf32", "fp32": "fp32"}[r["precision"]]
 
 
 def autocast(r):
@@ -65,7 +57,7 @@ def speech(model, rows):
     for table in tables.values():
         for i, r in enumerate(table[1:]):
             duration, size = DURATIONS[i // len(SPEECH_BATCHES)], SPEECH_BATCHES[i % len(SPEECH_BATCHES)]
-            yield Run(model, f"{model}-{duration}-{size}", device(r), (*EAGER, "--dtype", half(r)),
+            yield Run(model, f"{model}-{duration}-{size}", device(r), (*EAGER, "--dtype", r["precision"]),
                       number(r, "latency_p16", "latency_p32", "latency_unspec"))
 
 
@@ -74,7 +66,7 @@ def hifigan(rows):
         denoises = "no denoising" not in r["context"]
         halves = denoises and r["precision"] == "fp16"  # the generator alone
         kind = "denoise_half" if halves else "denoise" if denoises else "plain"
-        dtype = "default" if halves else half(r)
+        dtype = "default" if halves else r["precision"]
         yield Run("hifigan", f"hifigan-{kind}-{batch(r)}", device(r), (*EAGER, "--dtype", dtype),
                   1e3 * batch(r) * WAVE_SAMPLES / float(r["throughput"]))
 
@@ -82,7 +74,7 @@ def hifigan(rows):
 def fastpitch(rows):
     for r in rows:
         if r["throughput_unit"] == "frames/sec":
-            yield Run("fastpitch", f"fastpitch--{batch(r)}", device(r), (*EAGER, "--dtype", half(r)),
+            yield Run("fastpitch", f"fastpitch--{batch(r)}", device(r), (*EAGER, "--dtype", r["precision"]),
                       1e3 * batch(r) * AUDIO_FRAMES / float(r["throughput"]))
 
 
@@ -113,14 +105,14 @@ def moflow(rows):
 
 def ncf(rows):
     for r in rows:
-        yield Run("ncf", f"ncf--{batch(r)}", device(r), (*EAGER, "--dtype", half(r)), number(r, "latency_avg") * 1e3)
+        yield Run("ncf", f"ncf--{batch(r)}", device(r), (*EAGER, "--dtype", r["precision"]), number(r, "latency_avg") * 1e3)
 
 
 def transformer_xl(rows):
     for r in rows:
         script = r["context"].rstrip("* ").endswith("TorchScript")
         kind = 2 * ("Large" in r["heading_path"]) + script
-        yield Run("transformer-xl", f"transformer_xl-{kind}-{batch(r)}", device(r), (*EAGER, "--dtype", half(r)),
+        yield Run("transformer-xl", f"transformer_xl-{kind}-{batch(r)}", device(r), (*EAGER, "--dtype", r["precision"]),
                   number(r, "latency_ms_avg"))
 
 
@@ -187,18 +179,11 @@ def may_be_looked_at(run):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = judging.parser(__doc__, "models", "of perfc's, for PyTorch's rows")
     parser.add_argument("--shared", type=pathlib.Path, required=True)
-    parser.add_argument("--perfc", type=pathlib.Path, default=HERE.parent.parent / "build/release/perfc")
-    parser.add_argument("--host", help="of perfc's, for PyTorch's rows")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--look", action="store_true", help="models that may be looked at, row by row")
-    which.add_argument("--judge", action="store_true", help="models that judge, as a table")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(HERE / "programs.tar.xz") as programs:
-            programs.extractall(folder, filter="data")
-        judge(args, pathlib.Path(folder))
+    with judging.unpacked(HERE / "programs.tar.xz") as folder:
+        judge(args, folder)
 
 
 def judge(args, folder):

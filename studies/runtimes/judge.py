@@ -18,8 +18,6 @@ import math
 import pathlib
 import statistics
 import sys
-import tarfile
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -99,10 +97,7 @@ def main() -> None:
     rows = [r for r in mlperf(args.shared) + triton(args.shared) + onnxruntime() if may_be_looked_at(r) != args.judge]
     groups = collections.defaultdict(list)
     orders = collections.defaultdict(list)
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        with tarfile.open(HERE / "models.tar.xz") as archive:
-            archive.extractall(folder, filter="data")
+    with judging.unpacked(HERE / "models.tar.xz") as folder:
         for row in rows:
             p = predicted(args.perfc, folder, row)
             ratio, inside = judging.beside(p, row.ms)
