@@ -7,19 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/frontend.h"
+#include "tests/unit/imported.h"
 
 namespace perfc::testing {
 
-/// A graph, or the messages that say why there is none.
-struct Imported {
-  Result<Graph> graph = Failure{};
-  Diagnostics diags{"m.onnxtxt"};
-};
-
 /// `body` is "graph { … }".
 inline Imported import_text(std::string body, const ImportOptions& options = {}, int opset = 20) {
-  Imported out;
+  Imported out{.diags = Diagnostics("m.onnxtxt")};
   const Source source = Source::from_bytes(
       "m.onnxtxt", "ir_version: 9\nopset_import { version: " + std::to_string(opset) + " }\n" + body);
   out.graph = import_model(source, options, out.diags);

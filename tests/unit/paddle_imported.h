@@ -2,16 +2,13 @@
 /// Paddle programs for tests, imported.
 #include <gtest/gtest.h>
 
-#include "frontends/frontend.h"
 #include "ir/builder.h"
+#include "tests/unit/imported.h"
 #include "tests/unit/paddle_program.h"
 
 namespace perfc::testing::paddle {
 
-struct Imported {
-  Result<Graph> graph = Failure{};
-  Diagnostics diags;
-};
+using testing::Imported, testing::only;
 
 inline Imported import_bytes(const char* file, std::string bytes, const ImportOptions& options = {}) {
   Imported out{.diags = Diagnostics(file)};
@@ -34,17 +31,6 @@ inline Imported pir(const std::vector<std::string>& operations, const ImportOpti
 inline std::string result_type(const Imported& m, std::size_t i = 0) {
   if (!m.graph) return m.diags.str();
   return i < m.graph->results().size() ? to_string(m.graph->type(m.graph->results()[i])) : "no such result";
-}
-
-inline const Node* only(const Imported& m, OpId id) {
-  const Node* found = nullptr;
-  if (!m.graph) return found;
-  for (const Node& n : m.graph->nodes()) {
-    if (!n.is(id)) continue;
-    EXPECT_EQ(found, nullptr) << "twice: " << def(id).name;
-    found = &n;
-  }
-  return found;
 }
 
 /// One operator on inputs of these types, both of its outputs' slots by name.

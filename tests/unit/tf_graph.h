@@ -4,20 +4,17 @@
 
 #include <algorithm>
 
-#include "frontends/frontend.h"
 #include "ir/control_flow.h"
 #include "ir/infer_context.h"
 #include "ir/text/printer.h"
+#include "tests/unit/imported.h"
 
 namespace perfc::testing::tf {
 
-struct Imported {
-  Result<Graph> graph = Failure{};
-  Diagnostics diags{"m.pbtxt"};
-};
+using testing::Imported, testing::only;
 
 inline Imported import_graph(std::string text, const ImportOptions& options = {}) {
-  Imported out;
+  Imported out{.diags = Diagnostics("m.pbtxt")};
   const Source source = Source::from_bytes("m.pbtxt", std::move(text));
   out.graph = import_model(source, options, out.diags);
   return out;
@@ -80,17 +77,6 @@ inline std::string result_type(const Imported& m, std::size_t i = 0) {
 inline int count(const Imported& m, OpId id) {
   return m.graph ? static_cast<int>(std::ranges::count_if(m.graph->nodes(), [&](const Node& n) { return n.is(id); }))
                  : -1;
-}
-
-inline const Node* only(const Imported& m, OpId id) {
-  const Node* found = nullptr;
-  if (!m.graph) return nullptr;
-  for (const Node& n : m.graph->nodes()) {
-    if (!n.is(id)) continue;
-    EXPECT_EQ(found, nullptr) << "two of " << def(id).name;
-    found = &n;
-  }
-  return found;
 }
 
 inline double macs(const Graph& g, double repeat = 1) {
