@@ -105,7 +105,8 @@ def moflow(rows):
 
 def ncf(rows):
     for r in rows:
-        yield Run("ncf", f"ncf--{batch(r)}", device(r), (*EAGER, "--dtype", r["precision"]), number(r, "latency_avg") * 1e3)
+        yield Run("ncf", f"ncf--{batch(r)}", device(r), (*EAGER, "--dtype", r["precision"]),
+                  number(r, "latency_avg") * 1e3)
 
 
 def transformer_xl(rows):

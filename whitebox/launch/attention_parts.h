@@ -19,10 +19,10 @@ class AttentionParts {
   void compiled(NodeId, const WrittenOutAttention&);
   /// In ONNX Runtime: the products take the scale (matmul_scale_fusion.cc).
   void session(NodeId, const WrittenOutAttention&);
-  /// com.microsoft's operators that multiply their input by the weights of Q, K and V first: that product, a kernel
-  /// that adds its bias and brings the heads into order, then attention. Its fused kernels take no mask of several
-  /// dims; by parts, the softmax reads the mask (onnxruntime/contrib_ops/cuda/bert: attention.cc, attention_impl.cu,
-  /// add_bias_transpose.cu). False: it is none of these, and fused.
+  /// com.microsoft's operators that are not one kernel. Those that multiply their input by the weights of Q, K and V
+  /// first: that product, a kernel that adds its bias and brings the heads into order, then attention. Its fused
+  /// kernels take no mask of several dims; by parts, the softmax reads the mask (onnxruntime/contrib_ops/cuda/bert:
+  /// attention.cc, multihead_attention.cc, attention_impl.cu, add_bias_transpose.cu). False: any other call.
   bool by_operator(NodeId);
 
  private:

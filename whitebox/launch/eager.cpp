@@ -61,7 +61,7 @@ class EagerPlanner {
       attention_.eager(id, *attention);
       return;
     }
-    if (def(n.op).category == Category::Attention && attention_.by_operator(id)) return;
+    if (attention_.by_operator(id)) return;
     if (def(n.op).suppression && suppression_.launch(id, HostCall::Inner)) return;
     if (copies_data(of_.g, id, of_.layout, of_.weight)) copy_operand(id, n);
     copy_for_product(id, n);

@@ -48,7 +48,7 @@ ThreadLoads thread_loads(const ReductionShape& s) {
     results *= height;
   }
   const double grid = std::ceil(s.results / results);
-  const double room = constants::kReductionBlocks * std::floor(kBlockThreads / (width * height));
+  const double room = constants::kReductionBlocks * kBlockThreads / (width * height);
   double blocks = 1;
   if (shares && values >= kSplitValues && grid <= room) {
     blocks =

@@ -41,7 +41,7 @@ class SessionPlanner {
     if (on_cpu_) reorder(id, n);
     else if (is_view(n)) return;  // another name for the same memory
     if ((is_epilogue(of_.g, n) && (on_cpu_ || joins_reader(id))) || joins_norm(id, n)) return;
-    if (!on_cpu_ && def(n.op).category == Category::Attention && attention_.by_operator(id)) return;
+    if (!on_cpu_ && attention_.by_operator(id)) return;
     if (!on_cpu_ && def(n.op).suppression && suppression_.launch(id, HostCall::Kernel)) return;
     if (is_written_out(n)) {
       write_out_gelu(id);
