@@ -107,14 +107,16 @@ class GraphWriter {
   }
 
  private:
-  /// Names of results are those of the file: the main graph's are taken already, those of bodies are new.
+  /// Names of results are those of the file: the main graph's are taken already, those of bodies are new. One without
+  /// a name, as a .pir may have it, is named after its value.
   void name_results() {
     for (std::size_t i = 0; i < g_.results().size(); ++i) {
       const ValueId v = g_.results()[i];
-      std::string name = i < g_.result_names().size() ? g_.result_names()[i] : "result";
-      const bool main = &out_ == &model_.main_graph();
-      const bool is_param = main && g_.node(v).kind == NodeKind::Var && name_of(v) == name;
-      result_names_.push_back(main ? std::move(name) : model_.unique(name));
+      const std::string& given = g_.result_names()[i];
+      const bool taken = &out_ == &model_.main_graph() && !given.empty();
+      const bool is_param = taken && g_.node(v).kind == NodeKind::Var && name_of(v) == given;
+      const std::string& base = given.empty() ? g_.node(v).name : given;
+      result_names_.push_back(taken ? given : model_.unique(base.empty() ? "result" : base));
       if (is_param) continue;
       if (g_.node(v).kind != NodeKind::Call) continue;
       auto& of_node = names_[v.node];

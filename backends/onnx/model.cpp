@@ -203,7 +203,9 @@ Result<OnnxFile> ModelWriter::run(const Graph& g) {
   needs("", std::clamp(records_.opset, kOpset, kNewest));
   pb::GraphProto& graph = *model_.mutable_graph();
   graph.set_name(g.name().empty() ? "main" : g.name());
-  for (const std::string& name : g.result_names()) unique(name);
+  for (const std::string& name : g.result_names()) {
+    if (!name.empty()) unique(name);
+  }
   std::vector<std::string> params;
   for (const ValueId v : g.params()) {
     const Node& n = g.node(v);

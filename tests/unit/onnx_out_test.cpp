@@ -7,7 +7,9 @@
 #include <string>
 
 #include "backends/onnx/onnx.h"
+#include "frontends/frontend.h"
 #include "ir/op_table.h"
+#include "ir/text/parser.h"
 
 namespace perfc::backends {
 namespace {
@@ -42,6 +44,25 @@ TEST(OnnxOut, DocumentationListsOperatorsWithoutAForm) {
     if (form.form.empty()) rows[std::string(form.op)] = std::string(form.why_not);
   }
   EXPECT_EQ(listed, rows);
+}
+
+TEST(OnnxOut, ResultsWithoutNamesAreNamedAfterTheirValues) {
+  Diagnostics diags("m.pir");
+  const auto graph = parse_graph(
+      "#[version = \"perfc-ir/1\"]\n"
+      "def @main(%x: Tensor[(2,), float32]) {\n"
+      "  %1 = nn.relu(%x) @\"act\";\n"
+      "  %2 = tanh(%1);\n"
+      "  (%1, %2, %2, %x)\n"
+      "}\n",
+      diags);
+  ASSERT_TRUE(graph) << diags.str();
+  const auto file = to_onnx(*graph, {}, {.output = "m.onnx"}, diags);
+  ASSERT_TRUE(file) << diags.str();
+  const auto back = import_model(Source::from_bytes("m.onnx", file->model), {}, diags);
+  ASSERT_TRUE(back) << diags.str();
+  EXPECT_EQ(back->result_names(), (std::vector<std::string>{"act", "result", "result_1", "x_1"}));
+  EXPECT_EQ(diags.str(), "");
 }
 
 }  // namespace
