@@ -58,7 +58,7 @@ Result<ValueId> with_alpha(Call& c, OpId o, ValueId a, ValueId b, DType dtype) {
   const auto factor = c.real_or("alpha", 1);
   if (!factor) return Failure{};
   if (*factor == 1) return c.emit(o, {a, b});
-  if (!c.data(a) && !c.data(b)) return c.emit(o, {a, b}, {{"alpha", *factor}});
+  if (!c.data(a) || !c.data(b)) return c.emit(o, {a, b}, {{"alpha", *factor}});
   auto scaled = c.emit(op("multiply"), {b, c.number(*factor, dtype)});
   return scaled ? c.emit(o, {a, *scaled}) : scaled;
 }

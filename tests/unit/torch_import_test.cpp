@@ -132,6 +132,16 @@ TEST(TorchImport, NumbersPromoteAsTorchDoes) {
   EXPECT_EQ(result_type(m, 2), "Tensor[(2,), float32]");
 }
 
+TEST(TorchImport, SumsScaleASummandAsTheyReadIt) {
+  for (const char* inputs : {"x x two", "x f two", "f x two"}) {
+    const auto m = import(program(
+        "[2, 3]", nodes(constant("f", "float", "1.5"), constant("two", "int", "2"), node("aten::add", inputs, "y"))));
+    ASSERT_TRUE(m.graph) << m.diags.str();
+    EXPECT_EQ(count(*m.graph, op("multiply")), 0u) << inputs;
+    EXPECT_TRUE(find(*m.graph, op("add")).attrs.has("alpha")) << inputs;
+  }
+}
+
 TEST(TorchImport, DropoutIsACallInTrainingOnly) {
   const auto dropouts = [](const char* p, const char* train) {
     const std::string settings = nodes(constant("p", "float", p), constant("train", "bool", train));
