@@ -252,6 +252,16 @@ def _number_as_tensor(func, args):
     return args
 
 
+def _padded(func, data, result):
+    """Reflections lie in order (aten/src/ATen/native/cuda/ReflectionPad.cu), replications as their data does
+    (ReplicationPadding.cpp); the kernels for meta tensors have the first of planes and the second of volumes wrong."""
+    if func in (aten.reflection_pad2d.default, aten.reflection_pad3d.default):
+        return result.contiguous()
+    if func is aten.replication_pad3d.default:
+        return result.contiguous(memory_format=suggest_memory_format(data))
+    return result
+
+
 @contextlib.contextmanager
 def as_with_data():
     """Fake tensors, for as long as it lasts, lie and are asked as CUDA tensors with data:
@@ -259,7 +269,7 @@ def as_with_data():
     - aten::view of fake tensors (torch/_subclasses/fake_impls.py, _view_meta) gives dims of one element other strides
       than at::native does (aten/src/ATen/TensorUtils.cpp, computeStride), which is_channels_last_strides_2d
       (c10/core/MemoryFormat.h) asks for: one image, viewed so from transposed tokens, is not channels last. Nor is
-      what was cached without this used; `_number_as_tensor` is of the same kind;
+      what was cached without this used; `_number_as_tensor` and `_padded` are of the same kind;
     - how a convolution's result lies in memory, which decides what is copied later: without cuDNN channels first;
     - transformers: `_transformers_with_data`.
     """
@@ -321,7 +331,7 @@ class Recorder(TorchDispatchMode):
         if func is aten._local_scalar_dense.default and args[0].dtype == torch.bool and made_by in self.ANSWERS:
             result = self.ANSWERS[made_by]
         else:
-            result = func(*_number_as_tensor(func, args), **(kwargs or {}))
+            result = _padded(func, args[0] if args else None, func(*_number_as_tensor(func, args), **(kwargs or {})))
         if func.namespace == "prim" or func is aten.is_same_size.default:
             return result
         tensors = lambda tree: [t for t in pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]  # noqa: E731

@@ -143,6 +143,59 @@ TEST(EagerKernels, ConvolutionsCopyPartsBehindATranspose) {
   EXPECT_EQ(ops_of(plan_of(g, {})), (std::vector<std::string>{"copy", "nn.conv2d"}));
 }
 
+TEST(EagerKernels, ReflectionsReadAndWriteInOrder) {
+  const auto kernels = [](const char* mode) {
+    const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(2, 8, 8, 16), float32]) {{
+  %1 = transpose(%x, perm=[0, 3, 1, 2]);
+  %2 = const[0, 0, 1, 1, 0, 0, 1, 1] : Tensor[(8,), int64];
+  %3 = nn.pad(%1, %2, mode="{}");
+  %4 = transpose(%3, perm=[0, 2, 3, 1]);
+  %5 = contiguous(%4);
+  (%5)
+}})",
+                                         mode));
+    return ops_of(plan_of(g, {}));
+  };
+  using Ops = std::vector<std::string>;
+  EXPECT_EQ(kernels("reflect"), (Ops{"copy", "nn.pad", "copy"}));
+  EXPECT_EQ(kernels("edge"), (Ops{"nn.pad"}));  // as its data lies: channels last
+}
+
+TEST(EagerKernels, JoinedPartsLieChannelsLastIfAllDo) {
+  const auto kernels = [](const char* shape, const char* second) {
+    const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(2, 8, 8, 16), float32], %y: Tensor[{}, float32]) {{
+  %2 = transpose(%x, perm=[0, 3, 1, 2]);
+  %3 = {};
+  %4 = concatenate(%2, %3, axis=1);
+  %5 = transpose(%4, perm=[0, 2, 3, 1]);
+  %6 = contiguous(%5);
+  (%6)
+}})",
+                                         shape, second));
+    return ops_of(plan_of(g, {}));
+  };
+  using Ops = std::vector<std::string>;
+  EXPECT_EQ(kernels("(2, 8, 8, 4)", "transpose(%y, perm=[0, 3, 1, 2])"), (Ops{"concatenate"}));
+  EXPECT_EQ(kernels("(2, 4, 8, 8)", "nn.relu(%y)"), (Ops{"nn.relu", "concatenate", "copy"}));
+}
+
+TEST(EagerKernels, FusedAttentionWantsHeadsOfWholeVectors) {
+  const auto fused = [](int head, bool masked, Precision precision) {
+    const Graph g =
+        graph_of(fmt::format(R"(def @main(%q: Tensor[(1, 2, 64, {0}), float32], %m: Tensor[(64, 64), float32]) {{
+  %2 = nn.sdpa(%q, %q, %q{1});
+  (%2)
+}})",
+                             head, masked ? ", %m" : ""));
+    return std::ranges::count(ops_of(plan_of(g, {.precision = precision})), "nn.sdpa") == 1;
+  };
+  EXPECT_TRUE(fused(36, false, Precision::Fp32));
+  EXPECT_FALSE(fused(30, false, Precision::Fp32));
+  EXPECT_TRUE(fused(30, false, Precision::Fp16));  // flash attention pads
+  EXPECT_FALSE(fused(36, true, Precision::Fp16));
+  EXPECT_TRUE(fused(40, true, Precision::Fp16));
+}
+
 TEST(EagerKernels, RmsNormsAreLayerNormsWithoutAMean) {
   const auto norm = [](const char* call) {
     return priced(plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(1000000, 128), float32]) {{

@@ -268,7 +268,8 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
     case Wants::Anything:
       break;
   }
-  if (c == Category::Softmax) return l.strides.empty() ? l.strided[from] : !lies_in_order(g, n.operands[0], l);
+  if (c == Category::Softmax || reflects(n))
+    return l.strides.empty() ? l.strided[from] : !lies_in_order(g, n.operands[0], l);
   if (c != Category::Convolution) return false;
   if (!l.strides.empty()) return !lies_as_convolved(g, n.operands[0], l.channels_last[id], l);
   return l.channels_last[from] ? reads_part(g, n.operands[0]) : l.strided[from] || l.channels_last[id];

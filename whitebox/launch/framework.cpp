@@ -21,6 +21,15 @@ bool broadcasts_heads(const Type& q, const Type& v) {
   return v.rank() != q.rank() || v.shape()[0] != q.shape()[0] || v.shape()[1] != q.shape()[1];
 }
 
+/// Heads of whole vectors of 16 bytes, as memory-efficient attention takes them on SM 8.0 and later
+/// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, minimum_gemm_alignment). Flash attention, which is of 16 bits
+/// and takes neither masks nor values of another width, takes any: they are padded first.
+bool heads_fit(const Node& n, const Type& q, const Type& v, bool half) {
+  if (half && !is_masked_attention(n) && q.shape().back() == v.shape().back()) return true;
+  const std::int64_t vector = half ? 8 : 4;
+  return q.shape().back().value() % vector == 0 && v.shape().back().value() % vector == 0;
+}
+
 }  // namespace
 
 bool is_view(const Node& n) {
@@ -119,6 +128,8 @@ bool is_elementwise(const Node& n) {
   return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation;
 }
 
+bool reflects(const Node& n) { return n.is(op("nn.pad")) && n.attrs.string_or("mode", "constant") == "reflect"; }
+
 bool is_grouped_attention(const Graph& g, const Node& n) {
   if (!n.is(op("nn.attention")) || n.operands.size() > 4) return false;
   const Type &q = g.type(n.operands[0]), &k = g.type(n.operands[1]);
@@ -132,7 +143,9 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   const bool fused = n.attrs.int_or("explicit", 0) != 1;
   const Type &q = g.type(n.operands[0]), &v = g.type(n.operands[2]), &result = n.results[0].type;
   if (!q.is_static() || !v.is_static() || !result.is_static() || v.rank() < 2) return std::nullopt;
-  if (fused && !grouped && q.rank() == 4 && run.reads_in_steps && !broadcasts_heads(q, v)) return std::nullopt;
+  if (fused && !grouped && q.rank() == 4 && run.reads_in_steps && !broadcasts_heads(q, v) &&
+      heads_fit(n, q, v, run.half))
+    return std::nullopt;
   const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
   const double head = size(q.shape().back()), value = size(v.shape().back()), keys = size(v.shape()[v.rank() - 2]);
   if (value == 0) return std::nullopt;

@@ -19,6 +19,9 @@ bool is_select(const Graph&, const Node&);
 bool is_strided_view(const Graph&, const Node&);
 /// Either of them: computes and moves nothing by itself.
 bool is_any_view(const Graph&, const Node&);
+/// A pad whose CUDA kernels index memory in order: they copy data that does not lie so, and write what does
+/// (aten/src/ATen/native/cuda/ReflectionPad.cu). Replications read and write as data lies (ReplicationPadding.cpp).
+bool reflects(const Node&);
 /// By category: each element of the result from the same of the operands.
 bool is_elementwise(const Node&);
 /// The operator whose kernel runs: views that have to copy are reshapes, and

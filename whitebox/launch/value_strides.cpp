@@ -179,9 +179,19 @@ class ValueStrides {
     if (d.category == Category::Convolution)
       return convolves_last(n, x) ? channels_innermost(extents_of_shape(to)) : row_major(to);
     if (const auto product = product_operands(g_, n, of_)) return product->result;
+    if (reflects(n)) return row_major(to);
     const bool last = d.runs.format == MemoryFormat::Preserved && to.rank() == x.extents.size() &&
-                      suggests_channels_last(x.extents, x.strides);
+                      suggests_channels_last(x.extents, x.strides) && (!n.is(op("concatenate")) || all_last(n));
     return last ? channels_innermost(extents_of_shape(to)) : row_major(to);
+  }
+
+  /// Joined parts lie in order unless all lie channels last (aten/src/ATen/native/TensorShape.cpp,
+  /// cat_compute_output_memory_format).
+  bool all_last(const Node& n) const {
+    return std::ranges::all_of(n.operands, [&](ValueId v) {
+      const Read part = read(v);
+      return suggests_channels_last(part.extents, part.strides);
+    });
   }
 
   static Strides in_order(bool last, const Type& to) {
