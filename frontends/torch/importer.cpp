@@ -65,14 +65,15 @@ std::set<NodeId> independent_of_data(const Graph& g, const std::set<NodeId>& nod
   return out;
 }
 
-/// Of some nodes those that nothing reads. Types that depend on data stay out: nobody will know them.
+/// Of some nodes those that nothing reads. Types that depend on data stay out: nobody will know them. contiguous() is
+/// among them, which may have to copy.
 std::set<NodeId> unread(const Graph& g, const std::set<NodeId>& nodes) {
   std::vector<bool> live(g.size(), false);
   for (ValueId v : g.results()) live[v.node] = true;
   std::set<NodeId> out;
   for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
     const Node& n = g.node(id);
-    if (!live[id] && nodes.count(id) && is_launched(n) && has_shape(n)) {
+    if (!live[id] && nodes.count(id) && (is_launched(n) || n.is(op("contiguous"))) && has_shape(n)) {
       out.insert(id);
       live[id] = true;
     }

@@ -63,6 +63,15 @@ TEST(EagerPrograms, RunCallsThatChangeNothing) {
   EXPECT_EQ(launched(neutral, ExecMode::Eager, WrittenBy::Exporter), (Ops{"nn.relu"}));
 }
 
+TEST(EagerPrograms, CopyWhatNothingReads) {
+  const auto unread = [](const char* calls) {
+    return launched(fmt::format("def @main(%x: Tensor[(2, 4), float32]) {{\n{}  %3 = nn.relu(%x);\n  (%3)\n}}", calls));
+  };
+  EXPECT_EQ(unread("  %1 = transpose(%x, perm=[1, 0]);\n  %2 = contiguous(%1, launched=1);\n"),
+            (Ops{"copy", "nn.relu"}));
+  EXPECT_EQ(unread("  %1 = nn.relu(%x);\n  %2 = contiguous(%1, launched=1);\n"), (Ops{"nn.relu", "nn.relu"}));
+}
+
 TEST(EagerPrograms, CopiesThatDecompositionsWroteAreNone) {
   const auto copied = [](const std::string& calls) {
     const std::string body =

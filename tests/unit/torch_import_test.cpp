@@ -4,6 +4,7 @@
 
 #include "frontends/frontend.h"
 #include "ir/builder.h"
+#include "ir/eager_marks.h"
 #include "ir/text/printer.h"
 
 namespace perfc::testing {
@@ -130,6 +131,14 @@ TEST(TorchImport, NumbersPromoteAsTorchDoes) {
   EXPECT_EQ(result_type(m, 0), "Tensor[(2,), float16]");
   EXPECT_EQ(result_type(m, 1), "Tensor[(2,), float16]");
   EXPECT_EQ(result_type(m, 2), "Tensor[(2,), float32]");
+}
+
+TEST(TorchImport, ACopyThatNothingReadsIsLaunched) {
+  const auto m = import(program("[2, 3]", nodes(node("aten::t", "x", "a"), node("aten::contiguous", "a", "unread"),
+                                                node("aten::relu", "x", "y"))));
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  ASSERT_EQ(count(*m.graph, op("contiguous")), 1u);
+  EXPECT_TRUE(find(*m.graph, op("contiguous")).attrs.has(kLaunched));
 }
 
 TEST(TorchImport, SumsScaleASummandAsTheyReadIt) {
