@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "graphs.h"
 #include "kernel_plan.h"
@@ -149,8 +150,9 @@ TEST(Compiled, LongChainsOfViewsAreLookedThroughOnce) {  // in minutes otherwise
     last = part;
   }
   const KernelPlan plan = plan_of(graph_of(text + "  (" + results + ")\n}"), kCompiled);
-  ASSERT_EQ(plan.kernels.size(), static_cast<std::size_t>(kLinks));
-  EXPECT_NEAR(plan.kernels.back().traffic.bytes, 4.0 * (100000 - kLinks + 1), 1);
+  ASSERT_EQ(plan.kernels.size(), 2 * static_cast<std::size_t>(kLinks));  // parts, and their sum
+  constexpr int kParts = 7;
+  EXPECT_NEAR(plan.kernels.rbegin()[1].traffic.bytes, 4.0 * (100000 - kLinks + kParts), 1);
 }
 
 TEST(Compiled, ANormThatAProductReadsTransposedIsWrittenByASecondKernel) {
@@ -338,6 +340,23 @@ TEST(Compiled, LongConcatenationsAreKernelsOfTheirOwn) {
   EXPECT_EQ(plan_of(graph(9), kCompiled).kernels.size(), 2u);
 }
 
+TEST(Compiled, PartsOfALongConcatenationAreCopiedUnlessTheyAreWrittenInPlace) {
+  const auto joined = [](const char* part) {
+    std::string params, calls, operands;
+    for (int i = 0; i < 9; ++i) {
+      const std::string comma = i > 0 ? ", " : "";
+      params += fmt::format("{}%x{}: Tensor[(8, 8), float32]", comma, i);
+      calls += fmt::format("  %{} = {};\n", 9 + i, fmt::format(fmt::runtime(part), i));
+      operands += fmt::format("{}%{}", comma, 9 + i);
+    }
+    return ops_of(plan_of(graph_of("def @main(" + params + ") {\n" + calls + "  %18 = concatenate(" + operands +
+                                   ", axis=1);\n  (%18)\n}"),
+                          kCompiled));
+  };
+  EXPECT_EQ(joined("nn.relu(%x{0})"), Names(9, "nn.relu"));
+  EXPECT_EQ(std::ranges::count(joined("nn.batch_matmul(%x{0}, %x{0})"), "copy"), 9);
+}
+
 TEST(Compiled, AttentionWrittenOutIsThreeKernels) {
   const Graph g = graph_of(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32], %m: Tensor[(1, 4, 32, 32), float32]) {
   %2 = nn.sdpa(%q, %q, %q, %m, scale=0.25, explicit=1);
@@ -405,6 +424,29 @@ TEST(Layout, AGroupNormIsChannelsFirstAndLooksTwice) {
             (Names{"nn.relu", "copy", "mean", "nn.group_norm", "nn.conv2d"}));
 }
 
+// torch/_inductor/choices.py, reduction_split_factor.
+TEST(Compiled, ReductionsOfFewResultsAreSharedOut) {
+  const auto bytes = [](int batch, const char* before, const char* behind, const char* results) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[({}, 3136, 96), float32]) {{
+  %1 = {};
+  %2 = mean(%1, axes=[1], keepdims=1);
+  %3 = {};
+  ({})
+}})",
+                                                         batch, before, behind, results)),
+                                    kCompiled);
+    std::vector<double> out;
+    for (const Kernel& k : plan.kernels) out.push_back(std::round(k.traffic.bytes));
+    return out;
+  };
+  using Bytes = std::vector<double>;
+  const double data = 32.0 * 3136 * 96 * 4, means = 32 * 96 * 4, parts = 25 * means;
+  EXPECT_EQ(bytes(32, "nn.relu(%x)", "tanh(%2)", "%3"), (Bytes{data + parts, parts + means}));
+  EXPECT_EQ(bytes(32, "nn.relu(%x)", "add(%1, %2)", "%3"), (Bytes{data + parts, parts, 2 * data}));
+  EXPECT_EQ(bytes(32, "nn.relu(%x)", "tanh(%2)", "%1, %3"), (Bytes{2 * data, data + parts, parts + means}));
+  EXPECT_EQ(bytes(128, "nn.relu(%x)", "tanh(%2)", "%3").size(), 1u);  // results enough for all SMs
+}
+
 TEST(Layout, ConvolutionsCopyPartsOfTheirData) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(2, 16, 4, 4), float32]) {
   %1:2 = split(%x, axis=1, num_outputs=2);
@@ -422,6 +464,30 @@ TEST(Layout, ConvolutionsCopyPartsOfTheirData) {
   }
 }
 
+// torch/_inductor/kernel/conv.py, require_channels_last.
+TEST(Layout, CompiledConvolutionsTurnTheirWeightsAround) {
+  const auto copied = [](const char* weight, int groups, Precision precision, Layout layout = Layout::Nchw) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(8, 64, 16, 16), float32]) {{
+  %1 = weight : Tensor[{}, float32];
+  %2 = nn.conv2d(%x, %1, groups={});
+  %3 = nn.relu(%2);
+  (%3)
+}})",
+                                                         weight, groups)),
+                                    {.precision = precision, .mode = ExecMode::Compiled, .layout = layout});
+    double bytes = 0;
+    for (const Kernel& k : plan.kernels) {
+      if (k.ops.front() == op("copy") && k.traffic.bytes < 1e6) bytes += k.traffic.bytes;  // an image takes more
+    }
+    return bytes;
+  };
+  EXPECT_EQ(copied("(64, 64, 3, 3)", 1, Precision::Fp32), 2 * 64 * 64 * 9 * 4);
+  EXPECT_EQ(copied("(64, 64, 1, 1)", 1, Precision::Fp32), 0);
+  EXPECT_EQ(copied("(64, 1, 3, 3)", 64, Precision::Fp32), 0);
+  EXPECT_EQ(copied("(64, 64, 3, 3)", 1, Precision::Amp), 0);  // its cast does so
+  EXPECT_EQ(copied("(64, 64, 3, 3)", 1, Precision::Fp32, Layout::Nhwc), 0);
+}
+
 // torch/_inductor/graph.py: results of a graph have their eager strides.
 TEST(Layout, ResultsOfCompiledConvolutionsAreCopiedBack) {
   const auto copies = [](const char* last, Layout layout) {
@@ -435,8 +501,8 @@ TEST(Layout, ResultsOfCompiledConvolutionsAreCopiedBack) {
                                     {.mode = ExecMode::Compiled, .layout = layout});
     return std::ranges::count_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("copy"); });
   };
-  EXPECT_EQ(copies("nn.conv2d(%2, %1)", Layout::Nchw), 2);  // the image, the result
-  EXPECT_EQ(copies("nn.relu(%2)", Layout::Nchw), 1);        // a generated kernel writes as it is asked to
+  EXPECT_EQ(copies("nn.conv2d(%2, %1)", Layout::Nchw), 4);  // the image, the weight for either, the result
+  EXPECT_EQ(copies("nn.relu(%2)", Layout::Nchw), 2);        // a generated kernel writes as it is asked to
   EXPECT_EQ(copies("nn.conv2d(%2, %1)", Layout::Nhwc), 0);
 }
 

@@ -15,6 +15,10 @@ namespace perfc::constants {
 inline constexpr MemoryBound kGeneratedTime{.byte = 0.0125};
 inline constexpr double kGeneratedRow = 0.3, kGeneratedImages = 1.55, kGeneratedUs = 1.5;
 
+/// Bytes of a part of a reduction that is shared out, and of its values where they are a norm's: mean, squares, weight.
+/// [torch/_inductor/ir.py, WelfordReduction]
+inline constexpr double kPartBytes = 4, kMoments = 3;
+
 // ---- Thresholds: whitebox/launch/realize.cpp, fusion.cpp
 /// Elements from which a reduction is a loop. [torch/_inductor/config.py, unroll_reductions_threshold]
 inline constexpr std::int64_t kUnrolledReduction = 8;

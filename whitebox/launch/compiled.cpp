@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "whitebox/constants/compiled.h"
 #include "whitebox/constants/kernels.h"
@@ -14,6 +15,7 @@
 #include "whitebox/launch/generated_clocks.h"
 #include "whitebox/launch/geometry.h"
 #include "whitebox/launch/joined_images.h"
+#include "whitebox/launch/split_reduction.h"
 #include "whitebox/launch/suppression_parts.h"
 
 namespace perfc {
@@ -29,7 +31,7 @@ class CompiledPlanner {
   CompiledPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
       : of_(graph), maker_(maker), out_(out), images_(joined_images(graph)),
         values_(graph, images_ ? images_->alone() : std::vector<bool>()), attention_(graph, maker, out),
-        suppression_(graph, maker, out), cast_(graph.g.size(), false) {}
+        suppression_(graph, maker, out), uses_(graph.g.use_counts()), cast_(graph.g.size(), false) {}
 
   void run() {
     if (images_) bring_in_inputs();
@@ -49,6 +51,10 @@ class CompiledPlanner {
       join_images(fused.leader);
       return;
     }
+    if (generates() && joins_many(fused.leader)) {
+      join_parts(fused.leader);
+      return;
+    }
     copy_operand(fused.leader);
     bring_in_input(fused.leader);
     const bool fused_anyway = (def(of_.config.runtime).fuses_attention && in_half(fused.leader)) ||
@@ -60,19 +66,68 @@ class CompiledPlanner {
     }
     if (attention_.by_operator(fused.leader)) return;
     cast_weights(fused.leader);
+    reorder_weights(fused.leader);
     quantise_data(fused.leader);
     const CompiledValues::Loads loads = values_.loads(at);
     Kernel k = compute(fused, loads);
+    if (generates() && launch_in_parts(fused, first, k, loads)) return;
     if (def(of_.config.runtime).writes_norms_out) write_norms_out(fused, k, loads);
     if (std::ranges::any_of(fused.members, [&](NodeId id) { return adds_up_first(id); }) || reads_again(fused))
       launch(statistics_of(k, loads));
     out_.share(fused.members, first, launch(std::move(k)));
   }
 
+  /// A reduction of few results (split_reduction.h): a kernel adds up parts, a second one their sums. What else the
+  /// group computes from its data for others has a kernel of its own before them, and one behind them what it computes
+  /// of each element again. So has a norm of groups or instances that lie channels last: its moments' loops do not run
+  /// over memory as what it writes lies.
+  bool launch_in_parts(const FusedGroup& fused, std::uint32_t first, const Kernel& whole,
+                       const CompiledValues::Loads& loads) {
+    const Node& n = of_.node(fused.leader);
+    const SplitReduction split = split_reduction(of_, fused.leader);
+    const bool norm = def(n.op).category == Category::Normalization, splits = split.parts > 1;
+    if (!splits && !(norm && !is_row_norm(n) && split.results > 0 && of_.layout.channels_last[n.operands[0].node]))
+      return false;
+    const double sums = constants::kPartBytes * split.parts * split.results * (norm ? constants::kMoments : 1);
+    std::vector<NodeId> before, behind;
+    double kept = 0;
+    for (const NodeId id : fused.members) {
+      if (id == fused.leader || is_any_view(of_.g, of_.node(id))) continue;
+      (id < fused.leader ? before : behind).push_back(id);
+      if (id < fused.leader) kept += values_.written(id);
+    }
+    const auto kernel = [&](double read, double written, std::vector<NodeId> members) {
+      Kernel k = whole;
+      k.traffic.bytes = k.traffic.handed_bytes = read + written;
+      be_generated({std::move(members), fused.leader}, k);
+      return k;
+    };
+    const double results = whole.traffic.bytes - loads.bytes - kept - (norm ? maker_.inner_bytes(fused.leader) : 0);
+    const double data = kept > 0 ? of_.widths.bytes_read(n.operands[0], n) : loads.bytes;
+    if (splits && kept > 0) launch(kernel(loads.bytes, kept, std::exchange(before, {})));
+    before.push_back(fused.leader);
+    launch(splits ? kernel(data, sums, before) : kernel(loads.bytes, kept + sums, before));
+    const bool again = norm || std::ranges::any_of(behind, [&](NodeId id) {
+                         return of_.elements({id, 0}) > split.results;
+                       });
+    if (splits && again) launch(kernel(sums, 0, {}));
+    out_.share(fused.members, first, launch(kernel(again ? data : sums, results, behind)));
+    return true;
+  }
+
   /// Whether a norm's kernel waits for one that reads the same data: rows that others read transposed, and batch norms
   /// of programs that were exported in training mode.
   bool adds_up_first(NodeId id) const {
-    return values_.realization().two_kernels[id] || (generates() && has_batch_statistics(of_.node(id)));
+    return values_.realization().two_kernels[id] || (generates() && adds_up_columns(of_.node(id)));
+  }
+
+  /// Batch norms of programs that were exported in training mode; one of a single image, such as standardises weights,
+  /// adds up rows.
+  bool adds_up_columns(const Node& n) const {
+    if (!has_batch_statistics(n)) return false;
+    const Type& data = of_.g.type(n.operands[0]);
+    return !data.is_static() || data.rank() == 0 || !data.shape()[0].is(1) ||
+           of_.layout.channels_last[n.operands[0].node];
   }
 
   /// Whether TorchInductor's kernel reads its data once more, to give each element what it has added up: rows that
@@ -119,6 +174,34 @@ class CompiledPlanner {
       out_.count_call(HostCall::Kernel);
       out_.add(id, std::move(copy));
     }
+  }
+
+  /// Whether a concatenation is one of so many parts that TorchInductor fuses it with nothing.
+  bool joins_many(NodeId id) const {
+    return of_.node(id).is(op("concatenate")) && of_.node(id).operands.size() > constants::kMostFusedParts;
+  }
+
+  /// Parts that others read, too, come together in one kernel, roughly: a kernel writes a part into all concatenations
+  /// that are ready for it. Of the others each has a copy, but for those that a generated kernel writes in place.
+  /// [torch/_inductor/ir.py, ConcatKernel]
+  void join_parts(NodeId id) {
+    const Node& n = of_.node(id);
+    const std::uint32_t first = out_.next();
+    double shared = 0;
+    for (const ValueId v : n.operands) {
+      const Node& part = of_.node(v.node);
+      const double width = of_.widths.read_width(v, n);
+      if (uses_[v.node] > 1) {
+        shared += 2 * of_.elements(v) * width;
+      } else if (part.kind != NodeKind::Call || !fuses(part) || is_any_view(of_.g, part)) {
+        launch(maker_.copy_of(id, v, width));
+      }
+    }
+    Kernel k = maker_.copy_of(id, {id, 0}, 0);
+    k.ops = {n.op};
+    k.traffic.bytes = k.traffic.handed_bytes = shared;
+    if (shared > 0) launch(std::move(k));
+    if (out_.next() > first) out_.share({id}, first, out_.next() - 1);
   }
 
   /// Mean, differences and the mean of their squares, before what is left of a row norm's kernel.
@@ -242,6 +325,24 @@ class CompiledPlanner {
     }
   }
 
+  /// Weights that a convolution wants channels last are the caller's, who keeps them channels first: they are copied in
+  /// every run, unless they have been cast. Windows of one element and single channels lie both ways.
+  /// [torch/_inductor/kernel/conv.py, convolution: require_channels_last]
+  void reorder_weights(NodeId id) {
+    const Node& n = of_.node(id);
+    if (def(n.op).category != Category::Convolution || def(of_.config.runtime).own_layout ||
+        !of_.layout.channels_last[id])
+      return;
+    const ValueId weight = n.operands[1];
+    const Type& t = of_.g.type(weight);
+    if (of_.config.layout == Layout::Nhwc || of_.g.node(weight).kind == NodeKind::Call || cast_[weight.node] ||
+        t.rank() != 4)
+      return;
+    const double channels = static_cast<double>(t.shape()[1].value());
+    if (channels == 1 || of_.elements(weight) == channels * static_cast<double>(t.shape()[0].value())) return;
+    launch(maker_.copy_of(id, weight, of_.widths.read_width(weight, n)));
+  }
+
   /// So are dense layers' biases, which their product adds.
   void cast_biases(std::uint32_t at) {
     if (of_.config.precision != Precision::Amp || !generates()) return;
@@ -314,6 +415,7 @@ class CompiledPlanner {
   const CompiledValues values_;
   AttentionParts attention_;
   SuppressionParts suppression_;
+  const std::vector<std::uint32_t> uses_;  ///< by node
   std::vector<bool> cast_;  ///< by node: a weight or an input that has been cast, or data that was quantised
 };
 

@@ -82,23 +82,6 @@ std::vector<std::int64_t> reduced_axes(const PlannedGraph& of, const Node& n) {
   return data ? data->known_ints().value_or(std::vector<std::int64_t>{}) : std::vector<std::int64_t>{};
 }
 
-/// Whether a reduction's rows are neighbours in memory, so that a warp takes one.
-bool reduces_rows(const PlannedGraph& of, NodeId id) {
-  const Node& n = of.node(id);
-  const Type& data = of.g.type(n.operands[0]);
-  if (!data.is_static() || data.rank() == 0) return false;
-  if (def(n.op).category != Category::Reduction) return !of.layout.channels_last[n.operands[0].node];  // a pooling
-  const Strides& strides = of.layout.strides[n.operands[0].node];
-  const auto axes = reduced_axes(of, n);
-  if (axes.empty()) return true;
-  return std::ranges::any_of(axes, [&](std::int64_t a) {
-    const auto axis = normalized_axis(a, data.rank());
-    if (!axis) return false;
-    return strides.size() == data.rank() ? strides[*axis] == 1 && data.shape()[*axis].value() > 1
-                                         : *axis == data.rank() - 1;
-  });
-}
-
 double reduction_clocks(const PlannedGraph& of, NodeId id) {
   const Node& n = of.node(id);
   if (!reduces_rows(of, id)) return constants::kReducedColumnClocks * of.elements(n.operands[0]);
@@ -170,6 +153,24 @@ double softmax_clocks(const PlannedGraph& of, NodeId id) {
 }
 
 }  // namespace
+
+bool reduces_rows(const PlannedGraph& of, NodeId id) {
+  const Node& n = of.node(id);
+  const Type& data = of.g.type(n.operands[0]);
+  if (!data.is_static() || data.rank() == 0) return false;
+  const NodeId from = n.operands[0].node;
+  if (def(n.op).category != Category::Reduction) return !of.layout.channels_last[from];  // a pooling
+  const Strides strides = of.layout.strides.empty() ? Strides{} : of.layout.strides[from];
+  const auto axes = reduced_axes(of, n);
+  if (axes.empty()) return true;
+  return std::ranges::any_of(axes, [&](std::int64_t a) {
+    const auto axis = normalized_axis(a, data.rank());
+    if (!axis) return false;
+    return strides.size() == data.rank()
+               ? strides[*axis] == 1 && data.shape()[*axis].value() > 1
+               : *axis == (data.rank() > 3 && of.layout.channels_last[from] ? 1 : data.rank() - 1);
+  });
+}
 
 double reduction_us(const PlannedGraph& of, NodeId id) {
   const Node& n = of.node(id);

@@ -14,6 +14,9 @@ double element_clocks(const PlannedGraph&, NodeId);
 /// µs of a reduction that threads wait for, however much an SM could do meanwhile; 0: it is none.
 double reduction_us(const PlannedGraph&, NodeId);
 
+/// Whether what a reduction adds up lies side by side.
+bool reduces_rows(const PlannedGraph&, NodeId);
+
 /// Clocks of an SM per element of a kernel that counts indices.
 double indexed_clocks(bool half);
 

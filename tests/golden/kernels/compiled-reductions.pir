@@ -17,7 +17,8 @@ def @main(%x: Tensor[(64, 128, 256), float32]) {
 }
 // ---- stdout
 // nn.layer_norm 16778240
-// reduce_l2 divide 8388608
+// reduce_l2 divide 8389632
+// reduce_l2 divide 1024
 // reduce_l2 divide 8388612
 // mean subtract 8388620
 // mean subtract 16777228

@@ -36,6 +36,7 @@ def @main(%x: Tensor[(2, 3, 32, 32), float32]) {
 // ---- perfc predict %s --emit=kernels --mode compiled --dtype fp32 --predictor whitebox --device a100-40gb
 // ---- stdout
 // conv copy 49152 192 32
+// conv copy 3456 144 3
 // conv nn.conv2d 141504 1800 16
 // add nn.bias_add 230464 960 30
 // add copy 230400 960 30

@@ -68,11 +68,13 @@ def @main(%picture: Tensor[(1, 3, 64, 64), float32]) {
 // ---- perfc predict %s --emit=kernels --runtime torch-compile --dtype fp16 --predictor whitebox --device t4
 // ---- stdout
 // stem copy 32 49152
+// stem copy 32 1728
 // stem nn.conv2d 16 58208
 // stem_act nn.silu 16 65536
 // cv1 nn.conv2d 16 66048
 // cv1_act nn.silu 16 65536
 // m copy 32 32768
+// m copy 32 2304
 // m nn.conv2d 16 33920
 // c2f concatenate nn.silu add 16 98304
 // cv2 nn.conv2d 16 82688

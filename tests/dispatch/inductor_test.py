@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""perfc's compiled kernels beside those that TorchInductor generates and the library calls that it makes, in number.
+
+usage: inductor_test.py [PERFC] [--verbose]
+
+inductor.tsv says what TorchInductor's programs for whole models launch on an A100 (tests/oracle/inductor.py), in
+float32 at the batch of models.tar.xz, which holds the models. A kernel of perfc's is a library's if it is a product,
+a convolution or attention. Calls of libraries are to be equal but for the models of `REASONS`; kernels, which
+follow from dozens of heuristics, as near as `MOST`, all models together, and as many models equal as `EQUAL` says.
+"""
+import argparse
+import csv
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import support  # noqa: E402
+
+COMPILED = [
+    "--emit=kernels", "--mode", "compiled", "--dtype", "fp32", "--predictor", "whitebox", "--device", "a100-40gb",
+    "--opaque=warn", "--quiet"
+]
+LIBRARIES = ("convolution", "matmul", "depthwise")
+MOST, EQUAL, LEAST_MODELS = 0.1, 0.2, 160
+REASONS = {
+    "attention whose operands' strides no fused kernel takes; compiled, perfc does not look at strides":
+        "timm_crossvit_tiny_240 timm_visformer_tiny",
+    "cuDNN's call of a recurrent layer is a product and its steps in perfc's list; TorchInductor writes cells out":
+        "recurrent_bilstm recurrent_cells recurrent_gru recurrent_lstm recurrent_rnn timm_sequencer2d_s",
+    "a library call that is no product: embedding bags, Fourier transforms, the choice of experts":
+        "dlrm hf_fnet hf_mixtral hf_olmoe hf_qwen2_moe",
+    "a mask of positions alone, which the module does not make, keeps the program's attention from being fused":
+        "hf_albert hf_bart hf_bert hf_conformer hf_dinov2 hf_distilbert hf_electra hf_esm hf_hubert hf_marian "
+        "hf_modernbert hf_pegasus hf_roberta hf_sew hf_vit hf_wav2vec2",
+}
+OTHER_LIBRARIES = {name for names in REASONS.values() for name in names.split()}
+
+
+def kernels_of(perfc, path) -> tuple[int, int]:
+    run = subprocess.run([perfc, str(path), *COMPILED], capture_output=True, text=True, check=True)
+    kinds = [row["kind"] for row in csv.DictReader(run.stdout.splitlines())]
+    libraries = sum(kind in LIBRARIES for kind in kinds)
+    return len(kinds) - libraries, libraries
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("perfc", nargs="?", default=support.PERFC)
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    table = {name: (int(generated), int(libraries)) for name, generated, libraries in
+             support.read_table(HERE / "inductor.tsv", 3)}
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(HERE / "models.tar.xz") as tar:
+        for member in tar:
+            name = pathlib.PurePath(member.name).stem
+            if name not in table:
+                continue
+            path = pathlib.Path(folder) / member.name
+            path.write_bytes(tar.extractfile(member).read())
+            rows.append((name, *table[name], *kernels_of(args.perfc, path)))
+            path.unlink()
+    for name, generated, libraries, ours, our_libraries in sorted(rows, key=lambda r: abs(r[3] - r[1]), reverse=True):
+        if args.verbose:
+            print(f"{name:36} {generated:5} / {ours:5}  libraries {libraries:5} / {our_libraries:5}")
+    off = sum(abs(ours - generated) for _, generated, _, ours, _ in rows) / sum(r[1] + r[2] for r in rows)
+    equal = sum(generated == ours for _, generated, _, ours, _ in rows) / len(rows)
+    print(f"{len(rows)} models, generated kernels equal in {equal:.0%}, off by {off:.1%} of all kernels")
+    problems = [f"{name}: {ours} calls of libraries, TorchInductor's program makes {theirs}"
+                for name, _, theirs, _, ours in rows if ours != theirs and name not in OTHER_LIBRARIES]
+    problems += [f"{name}: calls as many libraries as TorchInductor now, remove it from REASONS"
+                 for name, _, theirs, _, ours in rows if ours == theirs and name in OTHER_LIBRARIES]
+    if off > MOST or equal < EQUAL or len(rows) < LEAST_MODELS:
+        problems.append(f"off by at most {MOST:.0%} and equal in {EQUAL:.0%} of {LEAST_MODELS} models or more: not so")
+    for problem in problems:
+        print("PROBLEM", problem)
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
