@@ -98,11 +98,13 @@ class CompiledPlanner {
     }
     const auto kernel = [&](double read, double written, std::vector<NodeId> members) {
       Kernel k = whole;
-      k.traffic.bytes = k.traffic.handed_bytes = read + written;
+      k.traffic.bytes = read + written;
+      k.traffic.handed_bytes = k.traffic.bytes - (read == loads.bytes ? loads.stored : 0);
       be_generated({std::move(members), fused.leader}, k);
       return k;
     };
-    const double results = whole.traffic.bytes - loads.bytes - kept - (norm ? maker_.inner_bytes(fused.leader) : 0);
+    const double twice = norm ? maker_.inner_bytes(fused.leader) : 0;
+    const double results = std::max(whole.traffic.bytes - loads.bytes - kept - twice, 0.0);
     const double data = kept > 0 ? of_.widths.bytes_read(n.operands[0], n) : loads.bytes;
     if (splits && kept > 0) launch(kernel(loads.bytes, kept, std::exchange(before, {})));
     before.push_back(fused.leader);
@@ -189,6 +191,7 @@ class CompiledPlanner {
     const std::uint32_t first = out_.next();
     double shared = 0;
     for (const ValueId v : n.operands) {
+      if (!v) continue;
       const Node& part = of_.node(v.node);
       const double width = of_.widths.read_width(v, n);
       if (uses_[v.node] > 1) {
@@ -333,11 +336,10 @@ class CompiledPlanner {
     if (def(n.op).category != Category::Convolution || def(of_.config.runtime).own_layout ||
         !of_.layout.channels_last[id])
       return;
+    if (of_.config.layout == Layout::Nhwc || n.operands.size() < 2 || !n.operands[1]) return;
     const ValueId weight = n.operands[1];
     const Type& t = of_.g.type(weight);
-    if (of_.config.layout == Layout::Nhwc || of_.g.node(weight).kind == NodeKind::Call || cast_[weight.node] ||
-        t.rank() != 4)
-      return;
+    if (of_.g.node(weight).kind == NodeKind::Call || cast_[weight.node] || !t.is_static() || t.rank() != 4) return;
     const double channels = static_cast<double>(t.shape()[1].value());
     if (channels == 1 || of_.elements(weight) == channels * static_cast<double>(t.shape()[0].value())) return;
     launch(maker_.copy_of(id, weight, of_.widths.read_width(weight, n)));
