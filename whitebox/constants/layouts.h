@@ -20,8 +20,8 @@ inline constexpr double kReordering = 2;
 // ---- TorchInductor's choice: whitebox/launch/data_layout.cpp
 /// Factors on the time of convolutions channels last. [torch/_inductor/graph.py of 2.9, decide_layout_opt]
 inline constexpr double kGroupedLast = 1.358, kSmallLast = 0.783, kNarrowingLast = 0.725, kOtherLast = 0.823;
-/// Channels that count as small there; nodes for each convolution from which on all keeps its layout. [the same]
-inline constexpr double kSmallChannels = 64, kNodesOfConvolution = 300;
+/// Channels that count as small there. [the same]
+inline constexpr double kSmallChannels = 64;
 
 // ---- Data that 32 bits cannot index: whitebox/launch/framework.cpp
 /// Elements from which 32 bits cannot index. [aten/src/ATen/native/TensorIterator.cpp, can_use_32bit_indexing]
