@@ -348,7 +348,7 @@ def describe(t) -> str:
     return f"{str(t.dtype).removeprefix('torch.')}[{','.join(str(d) for d in t.shape)}]"
 
 
-class _Mover:
+class Mover:
     """Real tensors → fake ones that say they are on `device`, or meta ones; the same for the same."""
 
     def __init__(self, device, mode):
@@ -401,7 +401,7 @@ def record(module, inputs, train: bool = False, default_device: bool = False, ev
     fake = FakeTensorMode(allow_non_fake_inputs=True, shape_env=unknown)
     if train:
         with fake:
-            mover = _Mover("meta", fake)
+            mover = Mover("meta", fake)
             module = mover.module(module.train())
             examples = [mover(i) if isinstance(i, torch.Tensor) else i for i in inputs]
             with torch.device("meta"), torch.enable_grad(), as_with_data(), recorder:
@@ -415,7 +415,7 @@ def record(module, inputs, train: bool = False, default_device: bool = False, ev
             call["pass"] = "forward" if i < mark else "backward"
         return recorder.calls
     with fake:
-        mover = _Mover("cuda", fake)
+        mover = Mover("cuda", fake)
         module = mover.module(module.eval() if evaluate else module)
         examples = [mover(i) if isinstance(i, torch.Tensor) else i for i in inputs]
         place = torch.device("cuda") if default_device else contextlib.nullcontext()

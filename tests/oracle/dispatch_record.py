@@ -80,10 +80,10 @@ def wants_json(name) -> bool:
     return bare in listed and name.startswith(("timm_", "tv_")) and listed.index(bare) % 2 == 1
 
 
-def export(name, module, inputs, folder):
+def export(name, module, inputs, folder, forms=None):
     """The file, the .pt2's program and its device, what failed before."""
     failures = []
-    for form in ("json", "pt2") if wants_json(name) else ("pt2", "json"):
+    for form in forms or (("json", "pt2") if wants_json(name) else ("pt2", "json")):
         path = folder / f"{name}.{form}"
         for device in ("meta", "cpu") if form == "pt2" else ("cpu",):
             moved = copy.deepcopy(module).to(device)

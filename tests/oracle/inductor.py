@@ -12,7 +12,6 @@ Needs torch 2.13 (any build), triton and what dispatch.py needs. A model takes s
 """
 import argparse
 import contextlib
-import copy
 import pathlib
 import re
 import signal
@@ -114,7 +113,7 @@ def program_of(module, inputs) -> str:
 
     fake = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
     with fake:
-        mover = dispatch._Mover("cuda", fake)
+        mover = dispatch.Mover("cuda", fake)
         module = mover.module(module)
         examples = [mover(i) for i in inputs]
     with mock.patch.object(graph.GraphLowering, "compile_to_module", write), torch.no_grad(), tracing(
@@ -136,20 +135,12 @@ def calls_of(program: str) -> tuple[int, int]:
 
 def counts(name: str) -> tuple[int, int]:
     module, inputs = dispatch_models.build(name)
-    module = module.eval()
     with tempfile.TemporaryDirectory() as folder:
-        path, failed = pathlib.Path(folder) / "model.pt2", None
-        for device in ("meta", "cpu"):
-            try:
-                examples = tuple(i.to(device) for i in inputs)
-                program = dispatch_record.export_pt2(copy.deepcopy(module).to(device), examples, path)
-                break
-            except Exception as error:
-                failed = failed or error
-        else:
-            raise failed
+        _, program, failures = dispatch_record.export(name, module, inputs, pathlib.Path(folder), ("pt2",))
+    if not program:
+        raise RuntimeError("; ".join(failures))
     torch._dynamo.reset()
-    return calls_of(program_of(dispatch.moved_program(program, device), inputs))
+    return calls_of(program_of(dispatch.moved_program(*program), inputs))
 
 
 def main() -> int:

@@ -424,6 +424,26 @@ TEST(Layout, AGroupNormIsChannelsFirstAndLooksTwice) {
             (Names{"nn.relu", "copy", "mean", "nn.group_norm", "nn.conv2d"}));
 }
 
+TEST(Compiled, NormsLookThroughLongChainsOfViewsOnce) {  // in half a minute otherwise
+  constexpr int kLinks = 50000;
+  std::string text =
+      "def @main(%x: Tensor[(1, 192, 100000, 1), float32], %y: Tensor[(192,), float32]) {\n"
+      "  %2 = weight : Tensor[(192, 192, 1, 1), float32];\n  %3 = nn.conv2d(%x, %2);\n"
+      "  %4 = transpose(%3, perm=[0, 2, 3, 1]);\n  %5 = const[1] : Tensor[(1,), int64];\n"
+      "  %6 = const[100000] : Tensor[(1,), int64];\n";
+  std::string results;
+  int last = 4;
+  for (int i = 0; i < kLinks; ++i) {
+    const int part = 7 + 2 * i;
+    text += fmt::format("  %{} = strided_slice(%{}, %5, %6, %5);\n", part, last);
+    text += fmt::format("  %{} = nn.layer_norm(%{}, %y, %y, axis=-1);\n", part + 1, part);
+    results += fmt::format("{}%{}", i > 0 ? ", " : "", part + 1);
+    last = part;
+  }
+  const KernelPlan plan = plan_of(graph_of(text + "  (" + results + ")\n}"), kCompiled);
+  EXPECT_EQ(plan.kernels.size(), static_cast<std::size_t>(kLinks) + 2);  // the image's copy, the convolution
+}
+
 // torch/_inductor/choices.py, reduction_split_factor.
 TEST(Compiled, ReductionsOfFewResultsAreSharedOut) {
   const auto bytes = [](int batch, const char* before, const char* behind, const char* results) {

@@ -31,7 +31,8 @@ class CompiledPlanner {
   CompiledPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
       : of_(graph), maker_(maker), out_(out), images_(joined_images(graph)),
         values_(graph, images_ ? images_->alone() : std::vector<bool>()), attention_(graph, maker, out),
-        suppression_(graph, maker, out), uses_(graph.g.use_counts()), cast_(graph.g.size(), false) {}
+        suppression_(graph, maker, out), uses_(graph.g.use_counts()), turned_(turned_convolutions(graph.g)),
+        cast_(graph.g.size(), false) {}
 
   void run() {
     if (images_) bring_in_inputs();
@@ -51,7 +52,7 @@ class CompiledPlanner {
       join_images(fused.leader);
       return;
     }
-    if (generates() && joins_many(fused.leader)) {
+    if (generates() && is_long_concatenation(of_.node(fused.leader))) {
       join_parts(fused.leader);
       return;
     }
@@ -84,11 +85,12 @@ class CompiledPlanner {
   bool launch_in_parts(const FusedGroup& fused, std::uint32_t first, const Kernel& whole,
                        const CompiledValues::Loads& loads) {
     const Node& n = of_.node(fused.leader);
-    const SplitReduction split = split_reduction(of_, fused.leader);
+    const SplitReduction split = split_reduction(of_, fused.leader, turned_);
     const bool norm = def(n.op).category == Category::Normalization, splits = split.parts > 1;
     if (!splits && !(norm && !is_row_norm(n) && split.results > 0 && of_.layout.channels_last[n.operands[0].node]))
       return false;
-    const double sums = constants::kPartBytes * split.parts * split.results * (norm ? constants::kMoments : 1);
+    const CompiledValues::Loads sums{.bytes = constants::kPartBytes * split.parts * split.results *
+                                              (norm ? constants::kMoments : 1)};
     std::vector<NodeId> before, behind;
     double kept = 0;
     for (const NodeId id : fused.members) {
@@ -96,19 +98,19 @@ class CompiledPlanner {
       (id < fused.leader ? before : behind).push_back(id);
       if (id < fused.leader) kept += values_.written(id);
     }
-    const auto kernel = [&](double read, double written, std::vector<NodeId> members) {
+    const auto kernel = [&](const CompiledValues::Loads& read, double written, std::vector<NodeId> members) {
       Kernel k = whole;
-      k.traffic.bytes = read + written;
-      k.traffic.handed_bytes = k.traffic.bytes - (read == loads.bytes ? loads.stored : 0);
+      k.traffic.bytes = read.bytes + written;
+      k.traffic.handed_bytes = k.traffic.bytes - read.stored;
       be_generated({std::move(members), fused.leader}, k);
       return k;
     };
     const double twice = norm ? maker_.inner_bytes(fused.leader) : 0;
     const double results = std::max(whole.traffic.bytes - loads.bytes - kept - twice, 0.0);
-    const double data = kept > 0 ? of_.widths.bytes_read(n.operands[0], n) : loads.bytes;
-    if (splits && kept > 0) launch(kernel(loads.bytes, kept, std::exchange(before, {})));
+    const auto data = kept > 0 ? CompiledValues::Loads{.bytes = of_.widths.bytes_read(n.operands[0], n)} : loads;
+    if (splits && kept > 0) launch(kernel(loads, kept, std::exchange(before, {})));
     before.push_back(fused.leader);
-    launch(splits ? kernel(data, sums, before) : kernel(loads.bytes, kept + sums, before));
+    launch(splits ? kernel(data, sums.bytes, before) : kernel(loads, kept + sums.bytes, before));
     const bool again = norm || std::ranges::any_of(behind, [&](NodeId id) {
                          return of_.elements({id, 0}) > split.results;
                        });
@@ -176,11 +178,6 @@ class CompiledPlanner {
       out_.count_call(HostCall::Kernel);
       out_.add(id, std::move(copy));
     }
-  }
-
-  /// Whether a concatenation is one of so many parts that TorchInductor fuses it with nothing.
-  bool joins_many(NodeId id) const {
-    return of_.node(id).is(op("concatenate")) && of_.node(id).operands.size() > constants::kMostFusedParts;
   }
 
   /// Parts that others read, too, come together in one kernel, roughly: a kernel writes a part into all concatenations
@@ -418,6 +415,7 @@ class CompiledPlanner {
   AttentionParts attention_;
   SuppressionParts suppression_;
   const std::vector<std::uint32_t> uses_;  ///< by node
+  const std::vector<bool> turned_;         ///< by node: turned_convolutions()
   std::vector<bool> cast_;  ///< by node: a weight or an input that has been cast, or data that was quantised
 };
 

@@ -160,7 +160,8 @@ bool reduces_rows(const PlannedGraph& of, NodeId id) {
   if (!data.is_static() || data.rank() == 0) return false;
   const NodeId from = n.operands[0].node;
   if (def(n.op).category != Category::Reduction) return !of.layout.channels_last[from];  // a pooling
-  const Strides strides = of.layout.strides.empty() ? Strides{} : of.layout.strides[from];
+  static const Strides unknown;
+  const Strides& strides = of.layout.strides.empty() ? unknown : of.layout.strides[from];
   const auto axes = reduced_axes(of, n);
   if (axes.empty()) return true;
   return std::ranges::any_of(axes, [&](std::int64_t a) {

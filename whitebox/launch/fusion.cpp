@@ -90,13 +90,11 @@ class Fuser {
   /// Whoever reads that memory runs later.
   bool writes_memory(const Node& n) const { return part_compiled_in_place(g_, n).has_value(); }
 
-  /// TorchInductor copies the parts of a long concatenation into place, and leaves a
-  /// dense layer's bias to the product unless only elementwise operators read it.
+  /// TorchInductor leaves a dense layer's bias to the product unless only elementwise operators read it.
   bool joinable(NodeId id) const {
     const Node& n = g_.node(id);
     if (!alone_.empty() && alone_[id]) return false;
-    return fuses(n) && (only_elementwise_[id] || !is_epilogue(g_, n)) &&
-           !(n.is(op("concatenate")) && n.operands.size() > constants::kMostFusedParts);
+    return fuses(n) && (only_elementwise_[id] || !is_epilogue(g_, n)) && !is_long_concatenation(n);
   }
 
   /// Fills `from_` with the groups that a call reads, the highest first.
@@ -140,6 +138,10 @@ class Fuser {
 };
 
 }  // namespace
+
+bool is_long_concatenation(const Node& n) {
+  return n.is(op("concatenate")) && n.operands.size() > constants::kMostFusedParts;
+}
 
 std::vector<FusedGroup> fused_groups(const Graph& g, std::vector<bool> alone) {
   Fuser fuser(g, std::move(alone));

@@ -14,6 +14,9 @@ struct FusedGroup {
   NodeId leader = 0;
 };
 
+/// A concatenation of so many parts that TorchInductor fuses it with nothing and copies them into place.
+bool is_long_concatenation(const Node&);
+
 /// Every call without bodies is in one group. Greedy, in execution order: a call
 /// that fuses joins the group of one of its producers, as long as the group keeps
 /// at most one reduction and reads nothing that waits for it; producers' groups

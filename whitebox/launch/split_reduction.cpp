@@ -11,6 +11,8 @@
 namespace perfc {
 namespace {
 
+// All of them: torch/_inductor/choices.py, reduction_split_factor, and ir.py, Reduction.num_splits; but for the SMs, of
+// which eager reductions have as many (constants::kReductionBlocks; our choice: an H200's).
 /// SMs, threads of one; elements that a thread adds up at least and at most; threads of a block.
 constexpr double kSplitSms = 132, kSmThreads = 2048, kLeastOfThread = 32, kMostOfThread = 512, kSplitThreads = 256;
 /// Rows are split if they are longer than this, and fewer.
@@ -35,24 +37,25 @@ double parts_of_columns(double results, double length) {
   return std::ceil(length / kColumnLoads / of_thread(results * length, std::ceil(length / kColumnLoads / blocks)));
 }
 
-/// Whether a value is what a convolution computes, looked at with its channels last. TorchInductor takes them for
-/// columns, as they would lie channels first, when it lowers a norm of them: it has not yet chosen how they lie.
-bool turns_convolution(const Graph& g, ValueId v) {
-  bool turned = false;
-  for (;;) {
-    const Node& n = g.node(v);
-    if (n.kind != NodeKind::Call) return false;
-    if (def(n.op).category == Category::Convolution) return turned;
-    if ((!is_any_view(g, n) && !n.is(op("nn.bias_add"))) || n.operands.empty() || !n.operands[0]) return false;
-    const auto perm = n.attrs.ints_or_empty("perm");
-    turned = turned || (n.is(op("transpose")) && !perm.empty() && perm.back() == 1);
-    v = n.operands[0];
-  }
-}
-
 }  // namespace
 
-SplitReduction split_reduction(const PlannedGraph& of, NodeId id) {
+std::vector<bool> turned_convolutions(const Graph& g) {
+  std::vector<bool> convolved(g.size(), false), turned(g.size(), false);
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call) continue;
+    convolved[id] = def(n.op).category == Category::Convolution;
+    if (convolved[id] || (!is_any_view(g, n) && !n.is(op("nn.bias_add"))) || n.operands.empty() || !n.operands[0])
+      continue;
+    const NodeId from = n.operands[0].node;
+    const auto perm = n.attrs.ints_or_empty("perm");
+    convolved[id] = convolved[from];
+    turned[id] = convolved[id] && (turned[from] || (n.is(op("transpose")) && !perm.empty() && perm.back() == 1));
+  }
+  return turned;
+}
+
+SplitReduction split_reduction(const PlannedGraph& of, NodeId id, const std::vector<bool>& turned) {
   const Node& n = of.node(id);
   SplitReduction out;
   bool rows = true;
@@ -66,7 +69,7 @@ SplitReduction split_reduction(const PlannedGraph& of, NodeId id) {
     const Extents e = extents_of_rows(n, elementwise_extents(of.g.type(n.operands[0]), of.elements(n.operands[0])));
     out.results = e.m;
     out.length = e.n;
-    rows = !turns_convolution(of.g, n.operands[0]);
+    rows = !turned[n.operands[0].node];
   } else if (def(n.op).category == Category::Reduction && !def(n.op).scans && !n.attrs.has("axis")) {
     out.results = of.elements({id, 0});
     out.length = out.results > 0 ? of.elements(n.operands[0]) / out.results : 0;

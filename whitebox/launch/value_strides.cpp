@@ -189,6 +189,7 @@ class ValueStrides {
   /// cat_compute_output_memory_format).
   bool all_last(const Node& n) const {
     return std::ranges::all_of(n.operands, [&](ValueId v) {
+      if (!v) return true;
       const Read part = read(v);
       return suggests_channels_last(part.extents, part.strides);
     });
