@@ -46,9 +46,18 @@ inline constexpr std::string_view kAddedTranspose = "added_transpose";
 /// Marks a convolution whose padding was an operator of its own before an exporter folded it in.
 inline constexpr std::string_view kFoldedPad = "folded_pad";
 
+/// Says which operands of a call, a bit each, the program casts to the type that they have: nothing happens in the
+/// file's precision, but in 16 bits they are cast to float32, or back.
+inline constexpr std::string_view kRecast = "recast";
+
+/// Marks a softmax that the program wants in float32, whatever its data has: its kernel reads float16, bfloat16 is
+/// cast first.
+inline constexpr std::string_view kWidens = "widens";
+
 /// The marks that say how a call came to be or what runs it, and nothing of what it computes.
 inline constexpr std::string_view kExecutionMarks[] = {kLaunched,   kInside,    kOnCopy,         kOneOperator,
-                                                       kFoldedNorm, kFoldedPad, kWrittenOutNorm, kAddedTranspose};
+                                                       kFoldedNorm, kFoldedPad, kWrittenOutNorm, kAddedTranspose,
+                                                       kRecast,     kWidens};
 
 /// The attributes with one of these marks.
 inline Attrs with_mark(Attrs attrs, std::string_view mark) {

@@ -99,11 +99,12 @@ enum class Takes : std::uint8_t {
 /// (aten/src/ATen/autocast_mode.h; docs "Autocast Op Reference").
 enum class Autocast : std::uint8_t {
   Unset,
-  Half,           ///< casts float32 operands to 16 bits: matrix products and what consists of them
+  Half,           ///< casts float32 operands to 16 bits: matrix products, what consists of them, PReLU
   Float32,        ///< casts operands to float32
   WritesFloat32,  ///< reads 16 bits as they are, writes float32 (autocast sets the operator's `dtype`)
   Float32Norm,    ///< Float32, unless `ExecConfig::norms` says otherwise
   Promotes,       ///< in the widest of its operands' types
+  Widest,         ///< the same, by casting the others first
   FollowsData,    ///< in the type of its first operand, whatever its parameters have
 };
 

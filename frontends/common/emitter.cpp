@@ -66,16 +66,23 @@ Result<std::int64_t> Emitter::axis(std::int64_t given, std::int64_t rank) const 
   return given < 0 ? given + r : given;
 }
 
-Attrs Emitter::marked(Attrs attrs) const {
+Attrs Emitter::marked(Attrs attrs, const std::vector<ValueId>& operands) const {
   if (inside_) attrs = with_mark(std::move(attrs), kInside);
+  if (recast_.empty()) return attrs;
+  std::int64_t bits = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(operands.size(), 32); ++i) {
+    if (operands[i] && std::ranges::find(recast_, operands[i]) != recast_.end()) bits |= std::int64_t{1} << i;
+  }
+  if (bits != 0) attrs.set(kRecast, bits);
   return attrs;
 }
 
 Result<ValueId> Emitter::emit(OpId op, Operands operands, Attrs attrs) const {
   if (operands.failed()) return Failure{};
+  attrs = marked(std::move(attrs), operands.ids());
   return builder_->value({.op = op,
                           .operands = std::move(operands.ids()),
-                          .attrs = marked(std::move(attrs)),
+                          .attrs = std::move(attrs),
                           .results = 1,
                           .name = name,
                           .loc = loc});
@@ -83,9 +90,10 @@ Result<ValueId> Emitter::emit(OpId op, Operands operands, Attrs attrs) const {
 
 Result<std::vector<ValueId>> Emitter::emit_all(OpId op, Operands operands, Attrs attrs, std::size_t results) const {
   if (operands.failed()) return Failure{};
+  attrs = marked(std::move(attrs), operands.ids());
   const auto id = builder_->call({.op = op,
                                   .operands = std::move(operands.ids()),
-                                  .attrs = marked(std::move(attrs)),
+                                  .attrs = std::move(attrs),
                                   .results = static_cast<int>(results),
                                   .name = name,
                                   .loc = loc});

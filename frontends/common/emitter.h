@@ -107,13 +107,18 @@ class Emitter {
   /// One number per channel: a scale or shift of normalisations that hold none of their own.
   ValueId uniform(double value, const Dim& length, DType dtype) const;
 
+ protected:
+  /// Calls that are added from now on and read this value do so behind a cast to the type that it has.
+  void read_recast(ValueId v) { recast_.push_back(v); }
+  /// With what is to be noted of a call with these operands (ir/eager_marks.h).
+  Attrs marked(Attrs, const std::vector<ValueId>& operands) const;
+
  private:
   friend class InsideKernel;
 
-  Attrs marked(Attrs) const;
-
   std::string_view from_;
   GraphBuilder* builder_;
+  std::vector<ValueId> recast_;
   bool inside_ = false;  ///< calls that are added now are part of another one's kernel (ir/eager_marks.h)
 };
 

@@ -41,6 +41,12 @@ Values Call::view_result(std::string_view self, OpId op, std::vector<ValueId> op
 }
 
 Result<ValueId> Call::read(const TensorRef& t) {
+  auto v = value_of(t);
+  if (v && t->recast) read_recast(*v);
+  return v;
+}
+
+Result<ValueId> Call::value_of(const TensorRef& t) {
   if (t->version == t->storage->version) return t->value;
   ValueId v = t->storage->value;
   for (const ViewStep& s : t->views) {

@@ -48,6 +48,7 @@ Result<std::int64_t> Call::known_dim(ValueId v, std::size_t axis, std::string_vi
 // ---- Graph
 
 Values Call::finish(OpId op, std::vector<ValueId> operands, Attrs attrs, std::size_t results) {
+  attrs = marked(std::move(attrs), operands);
   CallSpec spec{.op = op,
                 .operands = std::move(operands),
                 .attrs = std::move(attrs),

@@ -96,6 +96,7 @@ class Call : public Emitter {
   Status replace(const TensorRef& t, ValueId value);
 
  private:
+  Result<ValueId> value_of(const TensorRef& t);
   /// Where the last of some views lies in what the `first` of them looks at.
   struct Placement {
     struct Range {

@@ -358,6 +358,13 @@ Values masked_fill(Call& c) {
   return single(c, c.emit(op("where"), {*mask, *value, *x}, c.in_place ? Attrs{} : with_mark({}, kOnCopy)));
 }
 
+/// A tensor that is cast to the type that it has is the same one.
+static Values recast(const TensorRef& t, DType d) {
+  auto same = std::make_shared<Tensor>(*t);
+  same->recast = d == DType::Float32;
+  return std::vector<Value>{std::move(same)};
+}
+
 /// The target type of `to`, wherever the overload has it. A device or a memory
 /// format alone changes nothing that this IR sees.
 Values to(Call& c) {
@@ -378,7 +385,7 @@ Values to(Call& c) {
     const auto copy = c.flag_or("copy", false);
     if (!copy) return Failure{};
     if (*copy) return single(c, c.emit(op("clone"), {*v}));
-    return std::vector<Value>{*self};
+    return d == DType::Undefined ? Values(std::vector<Value>{*self}) : recast(*self, d);
   }
   return single(c, c.cast(*v, d));
 }
@@ -398,13 +405,15 @@ Values to_any(Call& c) {
     if (!asked) return Failure{};
     d = *asked;
   }
-  if (d == c.type(*v).dtype()) return std::vector<Value>{*self};
+  if (d == c.type(*v).dtype()) return target.tensor() || target.scalar() ? recast(*self, d) : std::vector<Value>{*self};
   return single(c, c.cast(*v, d));
 }
 
 template <DType kTo>
 Values cast_to(Call& c) {
   auto v = c.tensor("self");
+  const TensorRef* self = c.arg("self").tensor();
+  if (v && self && c.type(*v).dtype() == kTo) return recast(*self, kTo);
   return v ? single(c, c.cast(*v, kTo)) : Failure{};
 }
 template Values cast_to<DType::Float32>(Call&);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "frontends/torch/translate.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::torch {
 namespace {
@@ -128,20 +129,22 @@ Values softmax(Call& c) {
   const auto dim = c.integer("dim");
   if (!x || !dim) return Failure{};
   DType d = is_float(c.type(*x).dtype()) ? c.type(*x).dtype() : DType::Float32;
+  Attrs attrs{{"axis", *dim}};
   if (c.given("dtype")) {
     const auto asked = c.dtype_or("dtype", d);
     if (!asked) return Failure{};
     d = *asked;
+    if (d == DType::Float32 && d == c.type(*x).dtype()) attrs = with_mark(std::move(attrs), kWidens);
   }
   const auto widen = c.flag_or("half_to_float", false);
   if (!widen) return Failure{};
   if (*widen) d = DType::Float32;
-  // The kernel itself reads halves and writes floats.
-  const bool widens = bits(c.type(*x).dtype()) == 16 && d == DType::Float32;
+  // The kernel itself reads float16 and writes float32, but not bfloat16 (aten/src/ATen/native/SoftMax.cpp, softmax).
+  const bool widens = c.type(*x).dtype() == DType::Float16 && d == DType::Float32;
   auto v = widens ? c.promote(*x, d) : c.cast(*x, d);
   if (!v) return Failure{};
   const bool log = std::string_view(c.row->name).find("log_softmax") != std::string_view::npos;
-  return single(c, c.emit(log ? op("nn.log_softmax") : op("nn.softmax"), {*v}, {{"axis", *dim}}));
+  return single(c, c.emit(log ? op("nn.log_softmax") : op("nn.softmax"), {*v}, std::move(attrs)));
 }
 
 /// softmax of −x

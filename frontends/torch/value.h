@@ -40,6 +40,7 @@ struct Tensor {
   std::vector<ViewStep> views;  ///< from the storage's value to this one's
   ValueId value;                ///< as of `version`
   std::uint32_t version = 0;
+  bool recast = false;  ///< cast to the type that it has (ir/eager_marks.h, kRecast)
 };
 using TensorRef = std::shared_ptr<Tensor>;
 

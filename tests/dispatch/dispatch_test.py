@@ -6,7 +6,9 @@ usage: dispatch_test.py [PERFC] [--model PATTERN] [--verbose] [--summary] [--tra
 models.tar.xz holds whole models as their users export them, dispatched.jsonl.xz what PyTorch does for them on CUDA
 (tests/oracle/dispatch_record.py; README.md); neither torch nor a GPU is needed here. Per model one line: calls that
 eager PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first
-difference: from what eager PyTorch does, or from the file's program where perfc is nearer to that.
+difference: from what eager PyTorch does, or from the file's program where perfc is nearer to that. Then the same under
+autocast ("amp:…") and with all floats in bfloat16 ("bf16:…") for the file in float32, less what differs in float32,
+and whatever the order: which argument's cast comes first is C++'s choice.
 rules.py says which kernels are which calls.
 What differs stands in explained.tsv with the reason, and no row there is idle. --update rewrites that table, new rows
 with the reason `?`, which the test refuses. --model: names as a shell pattern; --verbose: calls side by side;
@@ -37,9 +39,9 @@ from rules import base, calls_of, match  # noqa: E402
 EXPLAINED = HERE / "explained.tsv"
 MIN_MODELS = 235
 EAGER = [
-    "--emit=kernels", "--mode", "eager", "--dtype", "fp32", "--predictor", "whitebox", "--device", "a100-40gb",
-    "--opaque=warn", "--quiet"
+    "--emit=kernels", "--mode", "eager", "--predictor", "whitebox", "--device", "a100-40gb", "--opaque=warn", "--quiet"
 ]
+WIDTHS = ("amp", "bf16")
 
 # -------------------------------------------------------------------------------------------- the comparison
 
@@ -150,13 +152,16 @@ def dispatched(packed: dict) -> list[dict]:
 
 
 class Compared:
-    """One model: counts, differences. `name`: as in explained.tsv."""
+    """One model: counts, differences. `name`: as in explained.tsv. `in_full`: the same in float32, where this is
+    another width."""
 
-    def __init__(self, name, record, path):
-        self.name = name
-        self.eager = dispatched(record["eager"]) if "eager" in record else []
-        self.file = dispatched(record["file_program"]) if "file_program" in record else None
-        run = subprocess.run([rules.PERFC, str(path), *EAGER], capture_output=True, text=True)
+    def __init__(self, name, record, path, width="fp32", in_full=None):
+        self.name = f"{width}:{name}" if in_full else name
+        key = width if in_full else "eager"
+        self.eager = dispatched(record[key]) if key in record else []
+        self.file = dispatched(record["file_program"]) if not in_full and "file_program" in record else None
+        self.in_full = in_full
+        run = subprocess.run([rules.PERFC, str(path), *EAGER, "--dtype", width], capture_output=True, text=True)
         self.refused = run.returncode != 0
         self.reference = self.eager
         self.ours, self.kernels = [], 0
@@ -168,14 +173,17 @@ class Compared:
             return
         rows = list(csv.DictReader(run.stdout.splitlines()))
         self.ours, self.kernels = calls_of(rows), len(rows)
-        self.differences = differences(self.eager, self.ours)
+        self.differences = self.from_eager = differences(self.eager, self.ours)
+        if in_full:
+            self.differences = self.differences._replace(
+                found=self.differences.found - in_full.from_eager.found, moved=0)
         if self.file is not None and not self.equal():
             of_file = differences(self.file, self.ours)
             if of_file.only < self.differences.only:
                 self.reference, self.differences = self.file, of_file
 
     def equal(self) -> bool:
-        return self.differences == Differences()
+        return not self.differences.found if self.in_full else self.differences == Differences()
 
     def rows(self) -> list[str]:
         order = [f"order: {self.differences.moved} calls"] if self.differences.moved else []
@@ -196,8 +204,8 @@ def records() -> list[dict]:
     ]
 
 
-def compare_all(folder: pathlib.Path) -> tuple[list[Compared], list[Compared], list[dict]]:
-    """Models, single operators, records."""
+def compare_all(folder: pathlib.Path) -> tuple[list[Compared], list[Compared], list[Compared], list[dict]]:
+    """Models, single operators, models in other widths, records."""
     all_records = records()
     with tarfile.open(HERE / "models.tar.xz") as tar:
         for member in tar:
@@ -207,17 +215,19 @@ def compare_all(folder: pathlib.Path) -> tuple[list[Compared], list[Compared], l
         json.loads(line)["model"]: line
         for line in (HERE.parent / "torch" / "operators.jsonl").read_text().splitlines()
     }
-    models, operators = [], []
+    models, operators, widths = [], [], []
     for record in all_records:
         if "model" in record and record["file"] and "eager" in record and fnmatch.fnmatch(
                 record["model"], OPTIONS.model):
             models.append(Compared(record["model"], record, folder / record["file"]))
+            widths += [Compared(record["model"], record, folder / record["file"], width, models[-1])
+                       for width in WIDTHS if width in record and not models[-1].refused]
         elif "operator" in record and "eager" in record and record["operator"] in programs and fnmatch.fnmatch(
                 "op:" + record["operator"], OPTIONS.model):
             path = folder / f"operator.{record['operator']}.json"
             path.write_text(programs[record["operator"]])
             operators.append(Compared("op:" + record["operator"], record, path))
-    return models, operators, all_records
+    return models, operators, widths, all_records
 
 
 def check(compared: list[Compared], complete: bool) -> list[str]:
@@ -288,8 +298,8 @@ def training(all_records, folder):
         together = len(dispatched(r["train"]))
         forward = sum(not c[3] for c in r["train"]["calls"][:r["train"]["forward"]])
         runs = [
-            subprocess.run([rules.PERFC, str(folder / r["file"]), *EAGER, *task], capture_output=True, text=True)
-            for task in ((), ("--task", "train"))
+            subprocess.run([rules.PERFC, str(folder / r["file"]), *EAGER, "--dtype", "fp32", *task],
+                           capture_output=True, text=True) for task in ((), ("--task", "train"))
         ]
         infer, train = [list(csv.DictReader(run.stdout.splitlines())) for run in runs]
         nodes = {k["node"] for k in infer}
@@ -315,20 +325,23 @@ def main() -> int:
     complete = OPTIONS.model == "*"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        models, operators, all_records = compare_all(folder)
+        models, operators, widths, all_records = compare_all(folder)
         if OPTIONS.train:
             training(all_records, folder)
-    for c in models + (operators if not complete or OPTIONS.verbose else []):
+    for c in models + widths + (operators if not complete or OPTIONS.verbose else []):
         print(c.line())
         if OPTIONS.verbose and not complete:
             side_by_side(c)
     if OPTIONS.summary:
         summarize(models, operators, all_records)
-    problems = check(models + operators, complete)
+    problems = check(models + operators + widths, complete)
     print(
         f"{len(models)} models, {sum(c.equal() for c in models)} equal, "
         f"{sum(c.file is not None for c in models)} whose file holds another program than eager PyTorch runs; "
-        f"{len(operators)} operators, {sum(c.equal() for c in operators)} equal; {len(problems)} problems")
+        f"{len(operators)} operators, {sum(c.equal() for c in operators)} equal; " + "".join(
+            f"in {width} {sum(c.name.startswith(width) for c in widths)} models, "
+            f"{sum(c.name.startswith(width) and c.equal() for c in widths)} equal; " for width in WIDTHS) +
+        f"{len(problems)} problems")
     if complete and len(models) < MIN_MODELS:
         problems.append(f"fewer than {MIN_MODELS} models")
     for p in problems:

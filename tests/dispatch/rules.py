@@ -78,7 +78,8 @@ EQUIVALENT = {
     "select_scatter": {"strided_set"},
     "slice_scatter": {"strided_set"},
     "log_softmax": {"nn.log_softmax"},
-    "_scaled_dot_product_efficient_attention": {"nn.sdpa", "nn.attention"},
+    **dict.fromkeys(("_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention"),
+                    {"nn.sdpa", "nn.attention"}),
     "elu": {"nn.selu", "nn.celu"},
     "rrelu_with_noise": {"nn.leaky_relu"},
 }
@@ -103,6 +104,7 @@ def calls_of(kernels: list[dict]) -> list[dict]:
     - what convolutions, norms of rows, softmax, recurrent layers, slice_scatter and masked_fill copy before they work
       on it;
     - a group or instance norm and the kernel that adds up its statistics;
+    - a batch norm in 16 bits and what it makes of its running variance;
     - a loss and the kernel that sums it up;
     - concatenations of more than four dims, a copy per part;
     - a constant's fill and the copy into it (constant_pad_nd, diag_embed);
@@ -125,6 +127,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
         elif before and before["op"] == "copy" and op.startswith(COPY_THEMSELVES):
             before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] == "mean" and op in ("nn.group_norm", "nn.instance_norm"):
+            before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
+        elif before and (before["op"], op) in (("copy", "rsqrt"), ("rsqrt", "nn.batch_norm")):
             before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] in LOSSES and op in ("mean", "sum_axes"):
             before.update(elements=elements, kernels=before["kernels"] + 1)
@@ -169,8 +173,9 @@ def same(aten: str, op: str) -> bool:
 
 
 #: Calls that perfc computes as a larger operator whose first results they are, or as pairs of numbers; those that give
-#: their operand, of which they write a part.
+#: their operand, of which they write a part; attention of padded heads.
 OTHER_SIZE = {
+    "_scaled_dot_product_flash_attention",
     "addbmm", "kthvalue", "median", "nanmedian", "mode", "_fft_r2c", "_fft_c2c", "_fft_c2r", "index_put_",
     "index_copy_", "index_add_", "index_fill_", "index_reduce_", "scatter_", "scatter_add_", "scatter_reduce_"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which ATen calls eager PyTorch makes on CUDA for a model, found without a GPU.
 
-usage: dispatch.py [--train] [--views] MODEL…      names of dispatch_models.py
+usage: dispatch.py [--train | --amp | --bf16] [--views] MODEL…      names of dispatch_models.py
 
 A module runs on fake tensors that say they are on "cuda" (nothing is computed, no memory is used) under a
 TorchDispatchMode, which sees the calls below autograd: composite operators are already taken apart as
@@ -107,9 +107,9 @@ def _below_autograd(op, *args, **kwargs):
         return op(*args, **kwargs)
 
 
-def _fused_attention_fits(q, k, v, mask) -> bool:
-    """at::native::transformers::cuda sdp_utils.cpp of 2.13, memory-efficient attention on SM 8.0 and later, float32
-    (flash and cuDNN attention take 16 bits only). Shared heads (enable_gqa) it does not take."""
+def _efficient_attention_fits(q, k, v, mask) -> bool:
+    """at::native::transformers::cuda sdp_utils.cpp of 2.13, use_mem_efficient_attention on SM 8.0 and later. Shared
+    heads (enable_gqa) it does not take."""
     if not q.dim() == k.dim() == v.dim() == 4 or q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         return False
     alignment = 16 // q.element_size()
@@ -120,9 +120,32 @@ def _fused_attention_fits(q, k, v, mask) -> bool:
     return bool(heads and same and lengths and rows)
 
 
+def _flash_attention_fits(q, k, v, mask, is_causal, enable_gqa) -> bool:
+    """use_flash_attention, there: 16 bits, no mask, heads of one width up to 256."""
+    if not q.dim() == k.dim() == v.dim() == 4 or q.dtype not in (torch.float16, torch.bfloat16) or mask is not None:
+        return False
+    shared = enable_gqa and k.shape[1] == v.shape[1] and q.shape[1] % k.shape[1] == 0
+    same = q.shape[0] == k.shape[0] == v.shape[0] and (shared or q.shape[1] == k.shape[1] == v.shape[1])
+    heads = q.shape[-1] == k.shape[-1] == v.shape[-1] <= 256
+    lengths = q.shape[2] and k.shape[2] and not (is_causal and q.shape[2] != k.shape[2])
+    rows = all(t.stride(-1) == 1 or t.shape[-1] == 1 for t in (q, k, v))
+    return bool(same and heads and lengths and rows)
+
+
+def _flash_attention(q, k, v, dropout_p, is_causal, scale):
+    """Heads are padded to whole 16 bytes (pad_last_dim<8>), the result is cut again."""
+    head = q.shape[-1]
+    if head % 8:
+        q, k, v = (torch.nn.functional.pad(t, (0, 8 - head % 8)) for t in (q, k, v))
+        scale = scale or head**-0.5
+    return aten._scaled_dot_product_flash_attention(q, k, v, dropout_p, is_causal, scale=scale)[0][..., :head]
+
+
 def _attention(q, k, v, mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
-    """at::native::scaled_dot_product_attention, with the backend that a CUDA build chooses in float32."""
-    fits = _fused_attention_fits(q, k, v, mask)
+    """at::native::scaled_dot_product_attention, with the backend that a CUDA build chooses on an A100."""
+    if _flash_attention_fits(q, k, v, mask, is_causal, enable_gqa):
+        return _flash_attention(q, k, v, dropout_p, is_causal, scale)
+    fits = _efficient_attention_fits(q, k, v, mask)
     if mask is not None and mask.dtype == torch.bool:
         mask = torch.where(mask, 0.0, torch.scalar_tensor(-math.inf, dtype=q.dtype, device=q.device))
     if not fits:
@@ -164,9 +187,15 @@ def _cudnn(mode):
 
     With batch_first the result lies by steps and only its shape is transposed (aten/src/ATen/native/cudnn/RNN.cpp,
     _cudnn_rnn: output.transpose_(0, 1)), unlike the fake tensor's; what reads it must know.
+
+    Autocast casts each weight into its place of a flat buffer (aten/src/ATen/cudnn/AutocastRNN.cpp).
     """
     def run(x, state, weights, has_biases, num_layers, dropout, train, bidirectional, batch_first):
         hidden, cell = (state[0], state[1]) if mode == 2 else (state, None)
+        if torch.is_autocast_enabled("cuda") and x.device.type == "cuda":
+            x, hidden = x.half(), hidden.half()
+            cell = cell.half() if cell is not None else None
+            weights = [w.half() for w in weights]
         per_layer = len(weights) // (num_layers * (2 if bidirectional else 1))
         projected = hidden.shape[-1] if per_layer in (3, 5) else 0
         width = cell.shape[-1] if cell is not None else hidden.shape[-1]
@@ -389,10 +418,32 @@ class Mover:
         return module
 
 
-def record(module, inputs, train: bool = False, default_device: bool = False, evaluate: bool = True) -> list[dict]:
+@contextlib.contextmanager
+def autocast():
+    """torch.autocast("cuda", torch.float16) in torch.inference_mode(), where casts of weights are not kept
+    (aten/src/ATen/autocast_mode.cpp, cached_cast). A CPU build's torch.autocast turns itself off."""
+    torch.set_autocast_dtype("cuda", torch.float16)
+    torch.set_autocast_cache_enabled(False)
+    torch.set_autocast_enabled("cuda", True)
+    try:
+        yield
+    finally:
+        torch.set_autocast_enabled("cuda", False)
+        torch.set_autocast_cache_enabled(True)
+
+
+def in_bfloat16(module, inputs):
+    """As users run a model in 16 bits: all its floats, and its inputs'."""
+    cast = lambda t: t.to(torch.bfloat16) if isinstance(t, torch.Tensor) and t.is_floating_point() else t  # noqa: E731
+    return module.to(torch.bfloat16), [cast(i) for i in inputs]
+
+
+def record(module, inputs, train: bool = False, default_device: bool = False, evaluate: bool = True,
+           amp: bool = False) -> list[dict]:
     """The calls of module(*inputs); the module's tensors are replaced by fake ones (pass a copy).
 
     `default_device`: factories without a device make CUDA tensors (programs that were written for one device).
+    `amp`: under autocast in float16.
     """
     as_cuda_builds()
     recorder = Recorder()
@@ -419,7 +470,7 @@ def record(module, inputs, train: bool = False, default_device: bool = False, ev
         module = mover.module(module.eval() if evaluate else module)
         examples = [mover(i) if isinstance(i, torch.Tensor) else i for i in inputs]
         place = torch.device("cuda") if default_device else contextlib.nullcontext()
-        with place, torch.no_grad(), as_with_data(), recorder:
+        with place, torch.no_grad(), as_with_data(), autocast() if amp else contextlib.nullcontext(), recorder:
             module(*examples)
     return recorder.calls
 
@@ -450,13 +501,18 @@ def pack(calls: list[dict]) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", metavar="MODEL")
-    parser.add_argument("--train", action="store_true", help="forward and backward")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--train", action="store_true", help="forward and backward")
+    how.add_argument("--amp", action="store_true", help="under autocast in float16")
+    how.add_argument("--bf16", action="store_true", help="all floats in bfloat16")
     parser.add_argument("--views", action="store_true", help="print calls that launch nothing, too")
     args = parser.parse_args()
     import dispatch_models
     for name in args.models:
         module, inputs = dispatch_models.build(name)
-        calls = record(module, inputs, train=args.train)
+        if args.bf16:
+            module, inputs = in_bfloat16(module, inputs)
+        calls = record(module, inputs, train=args.train, amp=args.amp)
         for call in calls:
             if args.views or "free" not in call:
                 print(json.dumps({"model": name, **call}))

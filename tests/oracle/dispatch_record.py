@@ -108,9 +108,17 @@ def make(name, folder):
     module, inputs = dispatch_models.build(name)
     path, program, failures = export(name, module, inputs, folder)
     record = {"model": name, "file": path.name if path else None, "export_failures": failures}
-    train = None
-    if name in TRAINED:
-        train = copy.deepcopy(module)
+    train = copy.deepcopy(module) if name in TRAINED else None
+    for width in ("amp", "bf16"):
+        try:
+            other, examples = copy.deepcopy(module), inputs
+            if width == "bf16":
+                other, examples = dispatch.in_bfloat16(other, inputs)
+            record[width] = dispatch.pack(launching(dispatch.record(other, examples, amp=width == "amp")))
+        except TooSlow:
+            raise
+        except Exception:  # some modules mix widths, or an operator has no kernel in this one
+            pass
     calls = dispatch.record(module, inputs)
     record["eager"] = dispatch.pack(calls)
     if program is not None:

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """How many kernels TorchInductor generates for a model on an A100, and how many library calls it makes; without a GPU.
 
-usage: inductor.py [MODEL…] [--out tests/dispatch/inductor.tsv]      names of dispatch_models.py; all of them
+usage: inductor.py [MODEL…] [--bf16] [--out FILE]      names of dispatch_models.py; all of them
+
+--bf16: with all floats in bfloat16; into tests/dispatch/inductor-bf16.tsv, else inductor.tsv.
 
 What `dispatch_record.py` exports is compiled on fake tensors that say they are on "cuda", as torch.compile does for
 inference, up to the Python program that would launch the kernels: its calls of kernels, of extern_kernels and of
@@ -133,8 +135,10 @@ def calls_of(program: str) -> tuple[int, int]:
             len(re.findall(r"^[^#\n]*\b(?:extern_kernels\.\w+|torch\.ops\.aten\.[\w.]+)\(", body, re.M)))
 
 
-def counts(name: str) -> tuple[int, int]:
+def counts(name: str, bf16: bool) -> tuple[int, int]:
     module, inputs = dispatch_models.build(name)
+    if bf16:
+        module, inputs = dispatch.in_bfloat16(module, inputs)
     with tempfile.TemporaryDirectory() as folder:
         _, program, failures = dispatch_record.export(name, module, inputs, pathlib.Path(folder), ("pt2",))
     if not program:
@@ -146,8 +150,10 @@ def counts(name: str) -> tuple[int, int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "tests" / "dispatch" / "inductor.tsv")
+    parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
+    args.out = args.out or ROOT / "tests" / "dispatch" / ("inductor-bf16.tsv" if args.bf16 else "inductor.tsv")
     as_an_a100()
 
     def stop(*_):
@@ -160,7 +166,7 @@ def main() -> int:
     for name in args.models or sorted(dispatch_models.MODELS):
         signal.alarm(SECONDS)
         try:
-            generated, libraries = counts(name)
+            generated, libraries = counts(name, args.bf16)
             rows[name] = f"{name}\t{generated}\t{libraries}"
             print(rows[name], flush=True)
         except Exception as error:

@@ -221,7 +221,7 @@ TEST(ValueStrides, ProductsCopyWhatIsNoStackOfMatrices) {
 })");
   const auto strides = value_strides(g, false);
   for (NodeId id = 0; id < g.size(); ++id) {
-    const auto product = product_operands(g, g.node(id), strides);
+    const auto product = product_operands(g, id, strides);
     if (!product) continue;
     EXPECT_TRUE(product->copies[0]);
     EXPECT_EQ(product->copies[1], g.node(id).is(op("einsum")));

@@ -230,11 +230,12 @@ TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
 
 TEST(Whitebox, BatchNormsOfCudnnMoveFewBytesPerClock) {
   const auto clocks = [](const ExecConfig& config) {
-    return plan_of(graph_of(R"(def @main(%x: Tensor[(1, 8, 32, 32), float32]) {
+    return plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(1, 8, 32, 32), {}]) {{
   %1 = weight : Tensor[(8), float32];
   %2 = nn.batch_norm(%x, %1, %1, %1, %1);
   (%2)
-})"),
+}})",
+                                        config.precision == Precision::Amp ? "float16" : "float32")),
                    config)
         .kernels.back()
         .limits.byte_clocks;

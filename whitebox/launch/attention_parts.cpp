@@ -159,6 +159,9 @@ void AttentionParts::eager(NodeId id, const WrittenOutAttention& a) {
   if (is_masked_attention(p.node)) on_scores(p, op("add"), 1, pass + of_.widths.bytes_of(p.node.operands[kMask]));
   if (a.reference && is_causal(p.node)) on_scores(p, op("add"), 1, pass + p.qk.m * p.qk.n * p.width);
   softmax(p);
+  // It gives the scores, too, in the operands' type (aten/src/ATen/native/transformers/attention.cpp,
+  // _scaled_dot_product_attention_math).
+  if (casts) on_scores(p, op("cast"), 1, a.scores * (p.width + 2));
   if (a.reference && !a.repeats_heads) copy_for_reference(p, kV);
   product_with_values(p);
   if (casts) cast_result(p);

@@ -1,6 +1,7 @@
 #include "whitebox/launch/data_layout.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/eager_marks.h"
 #include "ir/infer_context.h"
@@ -172,32 +173,57 @@ void copy_for_kernels_only(const Graph& g, DataLayout& l) {
 
 }  // namespace
 
-bool lies_in_order(const Graph& g, ValueId v, const DataLayout& l) {
-  const Type& t = g.type(v);
-  const Strides& strides = l.strides[v.node];
-  return !t.is_static() || strides.size() != t.rank() || is_contiguous(t.shape(), strides);
-}
-
 namespace {
 
-/// Whether a value lies as a convolution in this order of channels reads it.
-bool lies_as_convolved(const Graph& g, ValueId v, bool channels_last, const DataLayout& l) {
-  const Type& t = g.type(v);
-  const Strides& strides = l.strides[v.node];
-  if (!channels_last || t.rank() < 3 || !t.is_static() || strides.size() != t.rank()) return lies_in_order(g, v, l);
-  return is_contiguous_channels_last(t.shape(), strides);
+bool are_in_order(const Type& t, const Strides& strides) {
+  return !t.is_static() || strides.size() != t.rank() || is_contiguous(t.shape(), strides);
 }
 
 }  // namespace
 
-bool is_matrix_of_rows(const Graph& g, ValueId v, const DataLayout& l) {
-  const Type& t = g.type(v);
-  const Strides& strides = l.strides[v.node];
+bool lies_in_order(const Graph& g, ValueId v, const DataLayout& l) {
+  return are_in_order(g.type(v), l.strides[v.node]);
+}
+
+bool reads_in_order(const Graph& g, NodeId user, std::size_t operand, const DataLayout& l) {
+  return are_in_order(g.type(g.node(user).operands[operand]), strides_read(g, user, operand, l.strides, l.cast));
+}
+
+namespace {
+
+/// Whether a convolution reads its data in its own order of channels.
+bool reads_as_convolved(const Graph& g, NodeId id, const DataLayout& l) {
+  const Type& t = g.type(g.node(id).operands[0]);
+  const Strides strides = strides_read(g, id, 0, l.strides, l.cast);
+  if (!l.channels_last[id] || t.rank() < 3 || !t.is_static() || strides.size() != t.rank())
+    return are_in_order(t, strides);
+  return is_contiguous_channels_last(t.shape(), strides);
+}
+
+/// Whether a call's data, of three dims or more, is a matrix of its rows as it is read, which
+/// torch.nn.functional.linear needs.
+bool reads_matrix_of_rows(const Graph& g, NodeId id, const DataLayout& l) {
+  const Type& t = g.type(g.node(id).operands[0]);
+  const Strides strides = strides_read(g, id, 0, l.strides, l.cast);
   if (!t.is_static() || strides.size() != t.rank() || t.rank() < 2) return true;
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < t.rank(); ++i) rows *= t.shape()[i].value();
   return viewed(t.shape(), strides, {Dim(rows), t.shape().back()}).has_value();
 }
+
+/// Whether its matrices are a view of three dims.
+bool reads_stack(const Graph& g, NodeId id, const DataLayout& l) {
+  const Node& n = g.node(id);
+  return is_product_view(g.type(n.operands[0]), strides_read(g, id, 0, l.strides, l.cast), n.results[0].type);
+}
+
+bool is_stacked(const Graph& g, NodeId id, const DataLayout& l) {
+  const Node& n = g.node(id);
+  return n.is(op("nn.dense")) && !l.cast.empty() && (l.cast[id] >> 1 & 1) != 0 && g.type(n.operands[0]).rank() > 2 &&
+         !reads_matrix_of_rows(g, id, l);
+}
+
+}  // namespace
 
 bool is_stack_of_matrices(const Graph& g, ValueId v, const Type& result, const DataLayout& l) {
   return is_product_view(g.type(v), l.strides[v.node], result);
@@ -216,15 +242,16 @@ bool view_copies(const Graph& g, const Node& n, const DataLayout& l) {
 
 }  // namespace
 
-DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vector<bool>& weight) {
+DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vector<bool>& weight, CastOperands cast) {
   const std::vector<bool> none(g.size(), false);
   const bool eager = config.mode == ExecMode::Eager;
-  DataLayout l{eager ? none : channels_last(g, config), none, none, none, {}};
+  DataLayout l{eager ? none : channels_last(g, config), none, none, none, {}, std::move(cast), none};
   const bool half = config.precision == Precision::Amp || float_bytes(config.precision) == 2;
   if (eager) {
-    l.strides = value_strides(g, convolves_channels_last(g, config), half);
+    l.strides = value_strides(g, convolves_channels_last(g, config), half, l.cast);
     for (NodeId id = 0; id < g.size(); ++id) {
       if (!l.strides[id].empty()) l.channels_last[id] = suggests_channels_last(g.type({id, 0}), l.strides[id]);
+      l.stacked[id] = config.task == Task::Infer && is_stacked(g, id, l);
     }
   }
   for (NodeId id = 0; id < g.size(); ++id) {
@@ -260,20 +287,20 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
   switch (def(n.op).wants) {
     case Wants::Rows:
       if (def(n.op).splits_bias && !l.strides.empty())
-        return g.type(n.operands[0]).rank() > 2 && !is_matrix_of_rows(g, n.operands[0], l);
+        return g.type(n.operands[0]).rank() > 2 &&
+               !(l.stacked[id] ? reads_stack(g, id, l) : reads_matrix_of_rows(g, id, l));
       // Norms: aten/src/ATen/native/layer_norm.cpp, expect_contiguous.
-      if (c == Category::Normalization && !l.strides.empty()) return !lies_in_order(g, n.operands[0], l);
+      if (c == Category::Normalization && !l.strides.empty()) return !reads_in_order(g, id, 0, l);
       return l.columns[from] && g.type(n.operands[0]).rank() > 2;
     case Wants::ChannelsFirst:
-      if (!l.strides.empty()) return !lies_in_order(g, n.operands[0], l);
+      if (!l.strides.empty()) return !reads_in_order(g, id, 0, l);
       return l.strided[from] || l.channels_last[from];
     case Wants::Anything:
       break;
   }
-  if (c == Category::Softmax || reflects(n))
-    return l.strides.empty() ? l.strided[from] : !lies_in_order(g, n.operands[0], l);
+  if (c == Category::Softmax || reflects(n)) return l.strides.empty() ? l.strided[from] : !reads_in_order(g, id, 0, l);
   if (c != Category::Convolution) return false;
-  if (!l.strides.empty()) return !lies_as_convolved(g, n.operands[0], l.channels_last[id], l);
+  if (!l.strides.empty()) return !reads_as_convolved(g, id, l);
   return l.channels_last[from] ? reads_part(g, n.operands[0]) : l.strided[from] || l.channels_last[id];
 }
 

@@ -3,6 +3,7 @@
 /// data has to be copied first.
 #include "ir/graph.h"
 #include "ir/strides.h"
+#include "whitebox/launch/value_strides.h"
 #include "whitebox/predictor.h"
 
 namespace perfc {
@@ -27,16 +28,21 @@ struct DataLayout {
   std::vector<bool> columns;        ///< … and strided along its last axis
   std::vector<bool> copied;         ///< a reshape that has to copy
   std::vector<Strides> strides;     ///< of the first result; eager execution only
+  CastOperands cast;                ///< likewise
+  /// A dense layer that is a product per matrix of its data, which is none of all its rows as it lies: torch.matmul
+  /// copies it where the weight wants a gradient, which one that autocast casts for inference does not
+  /// (aten/src/ATen/native/LinearAlgebra.cpp, should_fold).
+  std::vector<bool> stacked;
 };
-/// Whether a value lies in row-major order when eager PyTorch reads it.
+/// Whether a value lies in row-major order.
 bool lies_in_order(const Graph&, ValueId, const DataLayout&);
-/// Whether a value of three dims or more is a matrix of its rows as it lies, which torch.nn.functional.linear needs.
-bool is_matrix_of_rows(const Graph&, ValueId, const DataLayout&);
+/// Whether an operand does when eager PyTorch reads it.
+bool reads_in_order(const Graph&, NodeId user, std::size_t operand, const DataLayout&);
 /// Whether its matrices, once for each of the leading dims of `result`, are a view of three dims: what torch.matmul
 /// makes of its operands.
 bool is_stack_of_matrices(const Graph&, ValueId, const Type& result, const DataLayout&);
-/// `weight`: which nodes are computed from weights alone.
-DataLayout data_layout(const Graph&, const ExecConfig&, const std::vector<bool>& weight);
+/// `weight`: which nodes are computed from weights alone. `cast`: `Widths::cast_operands`.
+DataLayout data_layout(const Graph&, const ExecConfig&, const std::vector<bool>& weight, CastOperands cast = {});
 
 /// Whether eager PyTorch copies what a call works on first: dense layers and layer norms want
 /// rows, softmax, group norms and convolutions (in their own order of channels) dense data.

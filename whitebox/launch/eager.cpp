@@ -30,20 +30,54 @@ class EagerPlanner {
       : of_(graph), maker_(maker), out_(out), attention_(graph, maker, out), suppression_(graph, maker, out) {}
 
   void run() {
-    for (const Widths::Cast& c : of_.widths.casts()) {
-      Kernel cast = maker_.cast_of(c.user, c.value);
-      const bool widens = of_.widths.read_width(c.value, of_.node(c.user)) == 4;
-      if (widens) limit(constants::kWideningClocks * of_.elements(c.value), cast);
-      out_.add_cast(c.value.node, c.user, std::move(cast));
-      out_.count_call(HostCall::Inner);
-    }
+    const std::vector<std::pair<NodeId, Widths::Cast>> casts = casts_by_call();
+    auto next = casts.begin();
     for (NodeId id = 0; id < of_.g.size(); ++id) {
+      for (; next != casts.end() && next->first == id; ++next) cast(next->second);
       const Node& n = of_.node(id);
       if (n.kind == NodeKind::Call && n.regions.empty()) call(id, n);
     }
   }
 
  private:
+  /// In the order of the calls that want them: a layer's wants its bias, too, and C++ casts the last argument first.
+  std::vector<std::pair<NodeId, Widths::Cast>> casts_by_call() const {
+    std::vector<std::pair<NodeId, Widths::Cast>> out;
+    for (const Widths::Cast& c : of_.widths.casts()) {
+      const Node& user = of_.node(c.user);
+      const bool bias = user.is(op("nn.bias_add")) && c.value == user.operands[1];
+      out.emplace_back(bias ? biased_product(of_.g, user).node : c.user, c);
+    }
+    std::ranges::reverse(out);
+    std::ranges::stable_sort(out, {}, &std::pair<NodeId, Widths::Cast>::first);
+    return out;
+  }
+
+  void cast(const Widths::Cast& c) {
+    Kernel cast = maker_.cast_of(c.user, c.value);
+    const bool widens = of_.widths.read_width(c.value, of_.node(c.user)) == 4;
+    if (widens) limit(constants::kWideningClocks * of_.elements(c.value), cast);
+    const double parts = parameters_in(c);
+    cast.extents.m /= parts;
+    for (double* amount : {&cast.work.flops, &cast.traffic.bytes, &cast.traffic.handed_bytes}) *amount /= parts;
+    for (double i = 0; i < parts; ++i) {
+      out_.add_cast(c.value.node, c.user, cast);
+      out_.count_call(HostCall::Inner);
+    }
+  }
+
+  /// Of a recurrent layer each direction has weights of its own, and two biases
+  /// (aten/src/ATen/cudnn/AutocastRNN.cpp casts them one by one).
+  double parameters_in(const Widths::Cast& c) const {
+    constexpr std::size_t kBias = 3;  // behind data, weights of the data and of the state
+    const Node& user = of_.node(c.user);
+    const Type& t = of_.g.type(c.value);
+    if (def(user.op).category != Category::Recurrent || !t.is_static() || t.rank() == 0) return 1;
+    const auto at = static_cast<std::size_t>(std::ranges::find(user.operands, c.value) - user.operands.begin());
+    const auto directions = static_cast<double>(t.shape()[0].value());
+    return at == 0 || at > kBias ? 1 : at == kBias ? 2 * directions : directions;
+  }
+
   void call(NodeId id, const Node& n) {
     if (n.attrs.has(kInside) || of_.elements({id, 0}) == 0) return;
     if (is_strided_view(of_.g, n) && !n.attrs.has(kLaunched)) return;
@@ -62,6 +96,7 @@ class EagerPlanner {
       return;
     }
     if (attention_.by_operator(id)) return;
+    if (def(of_.config.runtime).autocast && pads_heads(of_.g, n, in_half(id))) pad_heads(id, n);
     if (def(n.op).suppression && suppression_.launch(id, HostCall::Inner)) return;
     if (copies_data(of_.g, id, of_.layout, of_.weight)) copy_operand(id, n);
     copy_for_product(id, n);
@@ -110,6 +145,18 @@ class EagerPlanner {
       }
     }
     return true;
+  }
+
+  /// Queries, keys and values, each filled with zeros, then copied into.
+  void pad_heads(NodeId id, const Node& n) {
+    for (std::size_t i = AttentionOperand::kQ; i <= AttentionOperand::kV; ++i) {
+      const double own = static_cast<double>(of_.g.type(n.operands[i]).shape().back().value()),
+                   wide = static_cast<double>(padded_head(static_cast<std::int64_t>(own))),
+                   kept = of_.elements(n.operands[i]), written = kept / own * wide,
+                   width = of_.widths.read_width(n.operands[i], n);
+      launch(id, HostCall::Inner, moved(id, {op("full"), written, written * width}));
+      launch(id, HostCall::Inner, moved(id, {op("nn.pad"), kept, 2 * kept * width}));
+    }
   }
 
   /// Tensors of more than four dims are copied one by one (aten/src/ATen/native/cuda/Shape.cu, cat_out_cuda and
@@ -173,7 +220,8 @@ class EagerPlanner {
 
   std::optional<WrittenOutAttention> parts_of_attention(NodeId id, const Node& n) const {
     if (def(n.op).category != Category::Attention) return std::nullopt;
-    return written_out_attention(of_.g, id, {fused_attention_reads(of_.g, n, of_.layout.strides), in_half(id)});
+    return written_out_attention(of_.g, id,
+                                 {fused_attention_reads(of_.g, id, of_.layout.strides, of_.layout.cast), in_half(id)});
   }
 
   bool in_half(NodeId id) const { return of_.widths.is_half(id) || bits(of_.node(id).results[0].type.dtype()) == 16; }
@@ -181,8 +229,8 @@ class EagerPlanner {
   /// The bias of a dense layer whose data is no matrix as it lies: torch.nn.functional.linear then multiplies first
   /// (aten/src/ATen/native/Linear.cpp).
   bool adds_alone(const Node& n) const {
-    const ValueId data = of_.g.node(biased_product(of_.g, n)).operands[0];
-    return of_.g.type(data).rank() > 2 && !lies_in_order(of_.g, data, of_.layout);
+    const NodeId product = biased_product(of_.g, n).node;
+    return of_.g.type(of_.g.node(product).operands[0]).rank() > 2 && !reads_in_order(of_.g, product, 0, of_.layout);
   }
 
   /// Its product's call adds it, which not every library's product does.
@@ -241,7 +289,7 @@ class EagerPlanner {
 
   /// torch.matmul and torch.einsum give their operands three dims, which not every one has a view of.
   void copy_for_product(NodeId id, const Node& n) {
-    const auto product = product_operands(of_.g, n, of_.layout.strides);
+    const auto product = product_operands(of_.g, id, of_.layout.strides, of_.layout.cast);
     if (!product) return;
     for (const std::size_t i : {std::size_t{product->swapped}, std::size_t{!product->swapped}}) {
       if (!product->copies[i]) continue;
@@ -318,6 +366,12 @@ class EagerPlanner {
     k.traffic.bytes = maker_.bytes_of(id, cost) + maker_.inner_bytes(id) + unasked_bytes(n);
     k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id, cost), 0.0);
     limit(element_clocks(of_, id), k);
+    if (of_.layout.stacked[id]) {
+      const Type& data = of_.g.type(n.operands[0]);
+      const double rows = static_cast<double>(data.shape()[data.rank() - 2].value());
+      k.extents.products = k.extents.m / rows;
+      k.extents.m = rows;
+    }
     if (def(of_.config.runtime).autocast) {
       const double waits = reduction_us(of_, id) / constants::kSerialStepUs;
       k.limits.serial_steps = std::max(k.limits.serial_steps, waits);

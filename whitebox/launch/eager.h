@@ -5,7 +5,7 @@
 
 namespace perfc {
 
-/// Autocast's casts, then a kernel per call with what has to be copied before it.
+/// A kernel per call, after autocast's casts for it and what has to be copied before it.
 void plan_eager(const PlannedGraph&, const KernelMaker&, PlanWriter&);
 
 }  // namespace perfc

@@ -42,14 +42,11 @@ OpId kernel_op(const Node& n) {
   return other ? other : n.op;
 }
 
-bool uses_matrix_unit(OpId o) { return def(o).runs.autocast == Autocast::Half; }
+bool uses_matrix_unit(OpId o) {
+  return def(o).runs.autocast == Autocast::Half && def(o).category != Category::Activation;
+}
 bool is_float32_norm(const Node& n) { return def(n.op).runs.autocast == Autocast::Float32Norm; }
 bool is_row_norm(const Node& n) { return def(n.op).runs.keeps == Keeps::FirstAndRows; }
-bool wants_full(const Node& n) {
-  const Autocast a = def(n.op).runs.autocast;
-  return a == Autocast::Float32 || a == Autocast::Float32Norm || a == Autocast::WritesFloat32;
-}
-bool widens_itself(const Node& n) { return def(n.op).runs.autocast == Autocast::WritesFloat32; }
 ValueId biased_product(const Graph& g, const Node& n) {
   ValueId x = n.operands[0];
   while (g.node(x).is(op("reshape"))) x = g.node(x).operands[0];  // Keras flattens around its products
@@ -58,7 +55,6 @@ ValueId biased_product(const Graph& g, const Node& n) {
 bool is_epilogue(const Graph& g, const Node& n) {
   return n.is(op("nn.bias_add")) && g.node(biased_product(g, n)).is(op("nn.dense"));
 }
-bool parameters_follow_data(const Node& n) { return def(n.op).runs.autocast == Autocast::FollowsData; }
 
 double unasked_bytes(const Node& n) {
   const Keeps keeps = def(n.op).runs.keeps;
@@ -162,6 +158,15 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
 bool is_masked_attention(const Node& n) {
   const auto mask = static_cast<std::size_t>(def(n.op).mask);
   return mask > 0 && n.operands.size() == mask + 1 && n.operands[mask];
+}
+
+std::int64_t padded_head(std::int64_t channels) { return (channels + 7) / 8 * 8; }
+
+bool pads_heads(const Graph& g, const Node& n, bool half) {
+  if (!half || def(n.op).category != Category::Attention || is_masked_attention(n)) return false;
+  const Type& q = g.type(n.operands[0]);
+  return q.is_static() && q.rank() == 4 && n.attrs.int_or("explicit", 0) != 1 &&
+         padded_head(q.shape().back().value()) != q.shape().back().value();
 }
 
 double attention_tile_share(const Graph& g, const Node& sdpa) {

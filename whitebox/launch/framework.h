@@ -56,6 +56,12 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId, c
 bool is_grouped_attention(const Graph&, const Node&);
 /// Attention with a mask.
 bool is_masked_attention(const Node&);
+/// Channels of a head as flash attention computes them: whole 16 bytes
+/// (aten/src/ATen/native/transformers/attention.cpp, pad_last_dim).
+std::int64_t padded_head(std::int64_t channels);
+/// Whether such a kernel computes a call of attention that is not written out, and its operands are padded first.
+/// `half`: in 16 bits.
+bool pads_heads(const Graph&, const Node&, bool half);
 /// Share of its tiles that fused attention fills: 128 queries by 128 keys (FlashAttention-2, Dao 2023), and heads
 /// of 64, below which exponentials take what products save. timm's transformers on RTX 3090, 4090 and 5090.
 double attention_tile_share(const Graph&, const Node& sdpa);
@@ -70,17 +76,9 @@ bool uses_matrix_unit(OpId);
 bool is_float32_norm(const Node&);
 /// Norms with statistics of each row: layer and RMS norms.
 bool is_row_norm(const Node&);
-/// Operators that autocast runs in float32 (PyTorch docs, "CUDA Ops that can
-/// autocast to float32").
-bool wants_full(const Node&);
-/// Of these, what reads float16 as it is and writes float32 (autocast sets their
-/// `dtype` argument instead of casting the operand).
-bool widens_itself(const Node&);
 /// Bytes that PyTorch's kernel writes beside its results, asked for or not: the positions of max pooling, and the mask
 /// of dropout (aten/src/ATen/native/cuda/Dropout.cu, fused_dropout_kernel).
 double unasked_bytes(const Node&);
-/// Operators whose result has the width of their data, whatever their parameters have.
-bool parameters_follow_data(const Node&);
 
 /// What a convolution with groups computes in each of them, and how its data lies.
 struct ConvolutionGroup {

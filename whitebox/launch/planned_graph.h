@@ -7,7 +7,8 @@ namespace perfc {
 
 struct PlannedGraph {
   PlannedGraph(const Graph& graph, const ExecConfig& run)
-      : g(graph), config(run), weight(graph.weight_only()), widths(g, config), layout(data_layout(g, config, weight)) {}
+      : g(graph), config(run), weight(graph.weight_only()), widths(g, config),
+        layout(data_layout(g, config, weight, widths.cast_operands())) {}
 
   const Graph& g;
   const ExecConfig& config;

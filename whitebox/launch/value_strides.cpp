@@ -134,8 +134,8 @@ Strides written_elementwise(const std::vector<Read>& reads, const Extents64& res
 /// Strides node by node.
 class ValueStrides {
  public:
-  ValueStrides(const Graph& g, bool channels_last, bool half)
-      : g_(g), last_(channels_last), half_(half), of_(g.size()) {}
+  ValueStrides(const Graph& g, bool channels_last, bool half, const CastOperands& cast)
+      : g_(g), last_(channels_last), half_(half), cast_(cast), of_(g.size()) {}
 
   std::vector<Strides> all() && {
     for (NodeId id = 0; id < g_.size(); ++id) {
@@ -153,9 +153,10 @@ class ValueStrides {
     const Data* d = i < n.operands.size() && n.operands[i] ? g_.data(n.operands[i]) : nullptr;
     return d ? d->known_ints() : std::nullopt;
   }
-  Read read(ValueId v) const {
-    Read r{extents_of_shape(type(v)), of_[v.node]};
-    if (r.strides.size() != r.extents.size()) r.strides = row_major(type(v));
+  Read read(NodeId user, std::size_t operand) const {
+    const Type& t = type(g_.node(user).operands[operand]);
+    Read r{extents_of_shape(t), strides_read(g_, user, operand, of_, cast_)};
+    if (r.strides.size() != r.extents.size()) r.strides = row_major(t);
     return r;
   }
 
@@ -164,7 +165,7 @@ class ValueStrides {
     if (n.kind != NodeKind::Call) return in_order(n.kind == NodeKind::Var && last_, to);
     const bool reads = !n.operands.empty() && n.operands[0] && type(n.operands[0]).is_static();
     if (!reads || !type(n.operands[0]).is_tensor()) return row_major(to);
-    const Read x = read(n.operands[0]);
+    const Read x = read(id, 0);
     if (is_strided_view(g_, n) && !n.attrs.has(kLaunched)) return of_view(n, x, to);
     if (part_written_in_place(n)) return x.strides;
     const OpDef& d = def(n.op);
@@ -173,26 +174,27 @@ class ValueStrides {
       return viewed(type(n.operands[0]).shape(), x.strides, to.shape()).value_or(row_major(to));
     if (d.runs.launch == Launch::ViewIfContiguous && is_contiguous(to.shape(), x.strides)) return x.strides;
     if (d.runs.launch == Launch::ViewIfContiguous || n.attrs.int_or("contiguous", 0) == 1) return row_major(to);
-    if (is_elementwise(n) || d.moves == Moves::Copies) return of_elementwise(n, to);
+    if (is_elementwise(n) || d.moves == Moves::Copies) return of_elementwise(id, n, to);
     if (n.is(op("nn.batch_norm")) && to.rank() == 3) return written_elementwise({x}, x.extents);
-    if (d.category == Category::Attention) return of_attention(id, n, to);
+    if (d.category == Category::Attention) return of_attention(id, n, x, to);
     if (d.category == Category::Convolution)
       return convolves_last(n, x) ? channels_innermost(extents_of_shape(to)) : row_major(to);
-    if (const auto product = product_operands(g_, n, of_)) return product->result;
+    if (const auto product = product_operands(g_, id, of_, cast_)) return product->result;
     if (reflects(n)) return row_major(to);
     const bool last = d.runs.format == MemoryFormat::Preserved && to.rank() == x.extents.size() &&
-                      suggests_channels_last(x.extents, x.strides) && (!n.is(op("concatenate")) || all_last(n));
+                      suggests_channels_last(x.extents, x.strides) && (!n.is(op("concatenate")) || all_last(id, n));
     return last ? channels_innermost(extents_of_shape(to)) : row_major(to);
   }
 
   /// Joined parts lie in order unless all lie channels last (aten/src/ATen/native/TensorShape.cpp,
   /// cat_compute_output_memory_format).
-  bool all_last(const Node& n) const {
-    return std::ranges::all_of(n.operands, [&](ValueId v) {
-      if (!v) return true;
-      const Read part = read(v);
-      return suggests_channels_last(part.extents, part.strides);
-    });
+  bool all_last(NodeId id, const Node& n) const {
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      if (!n.operands[i]) continue;
+      const Read part = read(id, i);
+      if (!suggests_channels_last(part.extents, part.strides)) return false;
+    }
+    return true;
   }
 
   static Strides in_order(bool last, const Type& to) {
@@ -207,23 +209,33 @@ class ValueStrides {
     return (last_ && stored && x.extents.size() == 4) || suggests_channels_last(x.extents, x.strides);
   }
 
-  Strides of_elementwise(const Node& n, const Type& to) const {
+  Strides of_elementwise(NodeId id, const Node& n, const Type& to) const {
     std::vector<Read> reads;
     const bool by_numbers = def(n.op).by_numbers;
-    for (ValueId v : n.operands) {
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      const ValueId v = n.operands[i];
       if (by_numbers && v && v != n.operands[0] && type(v).is_static() && type(v).elements() == 1) continue;
-      if (v && type(v).is_tensor() && type(v).is_static() && type(v).rank() <= to.rank()) reads.push_back(read(v));
+      if (v && type(v).is_tensor() && type(v).is_static() && type(v).rank() <= to.rank()) reads.push_back(read(id, i));
     }
     return written_elementwise(reads, extents_of_shape(to));
   }
 
-  /// The fused kernels write (batch, queries, heads, channels).
-  Strides of_attention(NodeId id, const Node& n, const Type& to) const {
+  /// Memory-efficient kernels write (batch, queries, heads, channels), flash's and cuDNN's as queries lie
+  /// (aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd: empty_like; cudnn/MHA.cpp,
+  /// alloc_with_matching_layout), which padded heads do in order.
+  Strides of_attention(NodeId id, const Node& n, const Read& queries, const Type& to) const {
     const bool half = half_ || bits(to.dtype()) == 16;
-    if (to.rank() != 4 || written_out_attention(g_, id, {fused_attention_reads(g_, n, of_), half}) ||
+    if (to.rank() != 4 || written_out_attention(g_, id, {fused_attention_reads(g_, id, of_, cast_), half}) ||
         n.attrs.int_or("explicit", 0) == 1)
       return row_major(to);
-    return dense_in_order(extents_of_shape(to), {3, 1, 2, 0});
+    const Extents64 extents = extents_of_shape(to);
+    if (!half || is_masked_attention(n) || queries.extents != extents) return dense_in_order(extents, {3, 1, 2, 0});
+    if (const std::int64_t padded = padded_head(extents.back()); padded != extents.back()) {
+      Extents64 wide = extents;
+      wide.back() = padded;
+      return contiguous_strides(to_shape(wide)).value_or(row_major(to));
+    }
+    return written_elementwise({queries}, extents);
   }
 
   Strides of_view(const Node& n, const Read& x, const Type& to) const {
@@ -297,18 +309,21 @@ class ValueStrides {
   const Graph& g_;
   const bool last_;
   const bool half_;
+  const CastOperands& cast_;
   std::vector<Strides> of_;
 };
 
 /// torch.matmul: expand to the result's batch dims, then reshape to three dims.
-std::optional<ProductOperands> of_matmul(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
+std::optional<ProductOperands> of_matmul(const Graph& g, NodeId id, const std::vector<Strides>& strides,
+                                         const CastOperands& cast) {
+  const Node& n = g.node(id);
   const Type& to = n.results[0].type;
   ProductOperands out{.result = row_major(to)};
   for (std::size_t i = 0; i < 2; ++i) {
     const Type& t = g.type(n.operands[i]);
     if (!t.is_static() || !to.is_static() || t.rank() < 2 || g.type(n.operands[1 - i]).rank() < 3) return std::nullopt;
     if (to.rank() < 3) return std::nullopt;
-    out.copies[i] = !is_product_view(t, strides[n.operands[i].node], to);
+    out.copies[i] = !is_product_view(t, strides_read(g, id, i, strides, cast), to);
   }
   return out;
 }
@@ -341,13 +356,15 @@ bool is_view_of_runs(const Labelled& x, const std::vector<std::vector<int>>& run
   return viewed(to_shape(extents), strides, to_shape(flat)).has_value();
 }
 
-std::optional<ProductOperands> of_einsum(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
+std::optional<ProductOperands> of_einsum(const Graph& g, NodeId id, const std::vector<Strides>& strides,
+                                         const CastOperands& cast) {
+  const Node& n = g.node(id);
   const auto product = einsum_product(g, n);
   if (!product || product->summed.empty()) return std::nullopt;
   Labelled sides[2];
   for (std::size_t i = 0; i < 2; ++i) {
     const Type& t = g.type(n.operands[i]);
-    sides[i] = {product->equation.operands[i], {extents_of_shape(t), strides[n.operands[i].node]}};
+    sides[i] = {product->equation.operands[i], {extents_of_shape(t), strides_read(g, id, i, strides, cast)}};
     if (sides[i].read.strides.size() != sides[i].labels.size()) return std::nullopt;
   }
   ProductOperands out{.swapped = product->swapped};
@@ -366,8 +383,17 @@ std::optional<ProductOperands> of_einsum(const Graph& g, const Node& n, const st
 
 }  // namespace
 
-std::vector<Strides> value_strides(const Graph& g, bool channels_last, bool half) {
-  return ValueStrides(g, channels_last, half).all();
+std::vector<Strides> value_strides(const Graph& g, bool channels_last, bool half, const CastOperands& cast) {
+  return ValueStrides(g, channels_last, half, cast).all();
+}
+
+Strides strides_read(const Graph& g, NodeId user, std::size_t operand, const std::vector<Strides>& strides,
+                     const CastOperands& cast) {
+  const ValueId v = g.node(user).operands[operand];
+  const Strides& lies = strides[v.node];
+  const bool is_cast = user < cast.size() && operand < 32 && (cast[user] >> operand & 1) != 0;
+  if (!is_cast || lies.size() != g.type(v).rank() || is_dense(extents_of_shape(g.type(v)), lies)) return lies;
+  return elementwise_strides(g.type(v), lies);
 }
 
 bool suggests_channels_last(const Type& t, const Strides& strides) {
@@ -389,14 +415,15 @@ bool is_product_view(const Type& t, const Strides& strides, const Type& result) 
   return viewed(to_shape(wide), spread, to_shape(flat)).has_value();
 }
 
-bool fused_attention_reads(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
+bool fused_attention_reads(const Graph& g, NodeId id, const std::vector<Strides>& strides, const CastOperands& cast) {
   using enum AttentionOperand::Index;
+  const Node& n = g.node(id);
   for (std::size_t i = 0; i < std::min(n.operands.size(), kMask + 1); ++i) {
     const ValueId v = n.operands[i];
     if (!v || !g.type(v).is_static() || strides[v.node].empty()) continue;
     // Of a mask of floats exporters leave out the contiguous() that programs end it with.
     if (i == kMask && g.type(v).dtype() != DType::Bool) continue;
-    if (strides[v.node].back() != 1 && !g.type(v).shape().back().is(1)) return false;
+    if (strides_read(g, id, i, strides, cast).back() != 1 && !g.type(v).shape().back().is(1)) return false;
   }
   return true;
 }
@@ -406,10 +433,12 @@ Strides elementwise_strides(const Type& type, const Strides& strides) {
   return written_elementwise({{extents, strides}}, extents);
 }
 
-std::optional<ProductOperands> product_operands(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
+std::optional<ProductOperands> product_operands(const Graph& g, NodeId id, const std::vector<Strides>& strides,
+                                                const CastOperands& cast) {
+  const Node& n = g.node(id);
   if (n.kind != NodeKind::Call || n.operands.size() < 2 || !n.operands[0] || !n.operands[1]) return std::nullopt;
-  if (n.is(op("einsum"))) return of_einsum(g, n, strides);
-  return n.is(op("nn.batch_matmul")) ? of_matmul(g, n, strides) : std::nullopt;
+  if (n.is(op("einsum"))) return of_einsum(g, id, strides, cast);
+  return n.is(op("nn.batch_matmul")) ? of_matmul(g, id, strides, cast) : std::nullopt;
 }
 
 }  // namespace perfc

@@ -56,8 +56,8 @@ std::vector<NodeId> owners(const Graph& g, const DataLayout& layout) {
 class Run {
  public:
   Run(const Graph& g, const ExecConfig& config, ConvolutionWorkspace convolutions)
-      : g_(g), config_(config), convolutions_(convolutions), weight_(g.weight_only()),
-        layout_(data_layout(g, config, weight_)), widths_(g, config), weight_width_(float_bytes(config.precision)),
+      : g_(g), config_(config), convolutions_(convolutions), weight_(g.weight_only()), widths_(g, config),
+        layout_(data_layout(g, config, weight_, widths_.cast_operands())), weight_width_(float_bytes(config.precision)),
         keeps_(config.task != Task::Infer), owner_(owners(g, layout_)),
         needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), in_kernel_(g.size(), true),
         last_use_(g.size(), 0), first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()),
@@ -138,7 +138,7 @@ class Run {
     const Node& n = g_.node(user);
     if (config_.mode != ExecMode::Eager || !n.operands[operand] || broadcast_copy(g_, n, operand) > 0) return false;
     if (operand == 0 && copies_data(g_, user, layout_, weight_)) return true;
-    const auto product = operand < 2 ? product_operands(g_, n, layout_.strides) : std::nullopt;
+    const auto product = operand < 2 ? product_operands(g_, user, layout_.strides, layout_.cast) : std::nullopt;
     return product && product->copies[operand];
   }
 
@@ -490,8 +490,8 @@ class Run {
   const ExecConfig& config_;
   ConvolutionWorkspace convolutions_;
   std::vector<bool> weight_;  ///< computed from weights alone
-  DataLayout layout_;
   Widths widths_;
+  DataLayout layout_;
   double weight_width_;  ///< bytes that a float32 weight takes
   bool keeps_;
   std::vector<NodeId> owner_;

@@ -55,7 +55,7 @@ constexpr Runs strided_view(MemoryFormat format) {
 constexpr Runs moves(MemoryFormat format) {
   return {Autocast::Promotes, Keeps::Nothing, Fusion::Moves, Launch::Kernel, format};
 }
-constexpr Runs resampling(Autocast autocast = Autocast::Promotes) {
+constexpr Runs resampling(Autocast autocast) {
   return {autocast, Keeps::Nothing, Fusion::Moves, Launch::Kernel, MemoryFormat::Preserved};
 }
 constexpr Runs gather(Launch launch = Launch::Kernel) {

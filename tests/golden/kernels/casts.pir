@@ -11,14 +11,14 @@ def @main(%x: Tensor[(4, 64), float32]) {
   (%3, %4, %5)
 }
 // ---- stdout
-// cast 1536
 // cast 24576
 // cast 1536
+// nn.dense 9216
 // cast 49152
 // cast 1536
-// cast 24576
-// nn.dense 9216
 // nn.dense 17920
+// cast 24576
+// cast 1536
 // nn.dense 9216
 // ---- stderr
 // ---- exit 0

@@ -25,27 +25,27 @@ def @main(%x: Tensor[(8, 3, 16, 16), float32]) {
 }
 // ---- perfc predict %s --emit=kernels --dtype amp --task train --predictor whitebox --device h200
 // ---- stdout
-// conv cast 32 36864
 // conv cast 32 9216
+// conv cast 32 36864
+// conv nn.conv2d 16 23552
+// bn nn.batch_norm 16 25344
 // norm cast 32 24576
+// norm nn.layer_norm 32 36864
+// bias cast 32 6000
+// fc cast 32 3072000
+// fc cast 32 24576
+// fc nn.dense 16 1048192
+// fc nn.dense 16 1048192
+// fc nn.dense 16 1048192
 // fc cast 32 24576
 // fc cast 32 3072000
 // bias cast 32 6000
-// conv nn.conv2d 16 23552
-// bn nn.batch_norm 16 25344
-// norm nn.layer_norm 32 36864
-// fc nn.dense 16 1048192
-// fc nn.dense 16 1048192
-// fc nn.dense 16 1048192
 // norm nn.layer_norm 32 55296
 // norm nn.layer_norm 32 32768
+// norm cast 32 24576
 // bn nn.batch_norm 16 42240
 // bn add 32 16
 // conv nn.conv2d 16 23552
-// bias cast 32 6000
-// fc cast 32 3072000
-// fc cast 32 24576
-// norm cast 32 24576
 // conv cast 32 9216
 // bias sum_axes 16 18000
 // fc.bias add 32 6187488

@@ -27,9 +27,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
 //      # % # µs compute nn.dense
-//       # % # µs memory nn.dense
 //       # % # µs memory nn.relu
-//       # % # µs memory nn.dense
 // ---- stderr
 // ---- exit 0
 // ---- perfc %s -b 65536 -d a100-40gb
@@ -58,9 +56,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
 //      # % # µs compute nn.dense
-//       # % # µs memory nn.dense
 //       # % # µs memory nn.relu
-//       # % # µs memory nn.dense
 //   unfamiliar: device a100-40gb has no measurements in training: half of what networks say counts
 // ---- stderr
 // ---- exit 0

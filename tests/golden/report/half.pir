@@ -117,8 +117,8 @@ def @main(%x: Tensor[(64, 4096), bfloat16]) -> (y: Tensor[(64, 4096), bfloat16])
 //     +me: with media engines (NVDEC, NVJPG, OFA), which one slice of a GPU can have
 //   slowest operators, with their shares of device time
 //      # % # µs memory nn.dense
-//       # % # µs launch multiply
-//       # % # µs launch cast
+//      # % # µs launch multiply
+//      # % # µs launch cast
 //       # % # µs launch cast
 //       # % # µs launch nn.relu
 //   unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide

@@ -28,9 +28,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
 //      # % # µs compute nn.dense
-//       # % # µs memory nn.dense
 //       # % # µs memory nn.relu
-//       # % # µs memory nn.dense
 //   unfamiliar: the whitebox answers: # % of the time is in kernels unlike any in training
 //   unfamiliar: device t4 was not calibrated with measurements
 //   unfamiliar: waves (tiles / SMs) outside of what training saw (# % of the time)
