@@ -215,7 +215,7 @@ bool Widths::is_recast(NodeId user, std::size_t operand) const {
   const auto marked = [&](std::size_t i) { return i < 32 && (n.attrs.int_or(kRecast, 0) >> i & 1) != 0; };
   if (!marked(operand)) return false;
   const ValueId v = n.operands[operand];
-  if (!v || !is_float(g_.type(v).dtype())) return false;
+  if (!v || !is_float(g_.type(v).dtype()) || g_.type(v).rank() == 0) return false;
   bool beside_half = false;  // reads another value of 16 bits as it is
   for (std::size_t i = 0; i < n.operands.size(); ++i) {
     const ValueId w = n.operands[i];
