@@ -286,7 +286,6 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<c
                                                const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
   KernelEvidence evidence(device, rates);
-  const RuntimeDef& runtime = def(config_.runtime);
   double total_us = 0;
   Load load;
   const std::optional<Rates> flash = other_attention(device, config_);

@@ -188,6 +188,21 @@ TEST(TorchImport, InPlaceOperatorReplacesWhatItsViewsSee) {
   EXPECT_TRUE(m.graph->node(view.operands[0]).is(op("nn.relu")));
 }
 
+TEST(TorchImport, ACastToTheOwnTypeIsTheSameTensorAndNoted) {
+  // a = x.float(); y = a.pow(2); a.relu_(); z = x + 1: y reads behind a cast, z what was written through it.
+  const auto m = import(program(
+      "[2, 3]",
+      nodes(constant("one", "int", "1"), constant("two", "int", "2"), node("aten::float", "x", "a"),
+            node("aten::pow", "a two", "y"), node("aten::relu_", "a", "r"), node("aten::add", "x one one", "z")),
+      "", R"("y", "z")"));
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_EQ(count(*m.graph, op("cast")), 0u);
+  EXPECT_EQ(find(*m.graph, op("power")).attrs.int_or(kRecast, 0), 1);
+  const Node& sum = find(*m.graph, op("add"));
+  EXPECT_FALSE(sum.attrs.has(kRecast));
+  EXPECT_TRUE(m.graph->node(sum.operands[0]).is(op("nn.relu")));
+}
+
 TEST(TorchImport, WriteToAViewSetsASliceOfItsBase) {
   const auto m =
       import(program("[2, 4]", nodes(constant("one", "int", "1"), constant("three", "int", "3"),

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/ops/attention_operands.h"
 #include "whitebox/constants/compiled.h"
 #include "whitebox/constants/kernels.h"
 #include "whitebox/launch/attention_parts.h"
@@ -75,7 +76,24 @@ class CompiledPlanner {
     if (def(of_.config.runtime).writes_norms_out) write_norms_out(fused, k, loads);
     if (std::ranges::any_of(fused.members, [&](NodeId id) { return adds_up_first(id); }) || reads_again(fused))
       launch(statistics_of(k, loads));
-    out_.share(fused.members, first, launch(std::move(k)));
+    const bool pads = generates() && pads_heads(of_.g, of_.node(fused.leader), in_half(fused.leader));
+    if (pads) pad_heads(fused.leader);
+    std::uint32_t last = launch(std::move(k));
+    if (pads) last = launch(maker_.copy_of(fused.leader, {fused.leader, 0}, 2));  // what the padding leaves of it
+    out_.share(fused.members, first, last);
+  }
+
+  /// Flash attention's queries, keys and values with their padding, a generated kernel each.
+  void pad_heads(NodeId id) {
+    const Node& n = of_.node(id);
+    for (std::size_t i = AttentionOperand::kQ; i <= AttentionOperand::kV; ++i) {
+      const ValueId v = n.operands[i];
+      const std::int64_t head = of_.g.type(v).shape().back().value();
+      Kernel k = maker_.copy_of(id, v, of_.widths.read_width(v, n));
+      const double grows = static_cast<double>(padded_head(head)) / static_cast<double>(head);
+      for (double* bytes : {&k.traffic.bytes, &k.traffic.handed_bytes}) *bytes *= (1 + grows) / 2;
+      launch(std::move(k));
+    }
   }
 
   /// A reduction of few results (split_reduction.h): a kernel adds up parts, a second one their sums. What else the
