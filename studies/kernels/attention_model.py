@@ -25,14 +25,14 @@ SMALL_KERNEL = 4700.0  # clocks that a call takes for each small kernel beside i
 MOST_TILES = 256  # of queries, whose keys are counted one by one
 
 
-def padded(channels):
-    """Channels that the kernels compute: 64, 96, 128, 192, 256."""
-    return np.select([channels <= 64, channels <= 96, channels <= 128, channels <= 192], [64.0, 96.0, 128.0, 192.0],
-                     256.0)
+def padded(channels, mma):
+    """Channels that the kernels compute: 64, 96, 128, 192, 256, and mma.sync's 32."""
+    return np.select([(channels <= 32) & mma, channels <= 64, channels <= 96, channels <= 128, channels <= 192],
+                     [32.0, 64.0, 96.0, 128.0, 192.0], 256.0)
 
 
 def score_clocks(x, c):
-    channels = padded(x.head_dim)
+    channels = padded(x.head_dim, x.mma)
     products = 4 * channels / x.flop_per_clock
     operands = 4 * channels / x.rows / SHARED_MEMORY
     softmax = 1 / x.exponentials + OPERATIONS / x.lanes

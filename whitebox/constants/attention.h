@@ -115,6 +115,8 @@ inline constexpr double kFullSms = 0.8, kEnoughFilling = 0.85, kMostDecodingSpli
 inline constexpr double kDecodingSplits[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 /// Channels of a head that kernels exist for. [FlashAttention, hdim64 … hdim256]
 inline constexpr double kAttentionWidths[] = {64, 96, 128, 192, 256};
+/// The narrowest of mma.sync's. [flash_api.cpp of FlashAttention-2, HEADDIM_SWITCH]
+inline constexpr double kNarrowestHead = 32;
 /// FLOPs per clock of an SM that mma.sync reaches on Hopper, 0.629 of wgmma's 4,096, and here of data-centre Blackwell:
 /// FlashAttention-2 then does 0.35 of an H100's peak, as FlashAttention-3's paper has it. [Luo et al. 2024, "Dissecting
 /// the NVIDIA Hopper Architecture through Microbenchmarking"; arXiv 2407.08608]

@@ -186,6 +186,10 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   k.limits.all_groups = k.extents.groups > 0 && !def(of_.config.runtime).autocast;
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
   if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));
+  if (k.attention.batch > 0 && pads_heads(of_.g, n, of_.widths.is_half(id))) {
+    k.attention.channels = static_cast<double>(padded_head(static_cast<std::int64_t>(k.attention.channels)));
+    k.placement.aligned = 1;
+  }
   if (def(n.op).category != Category::Recurrent) return;
   const ValueId weights = n.operands[2];
   const std::size_t time_axis = n.attrs.int_or("layout", 0) == 1 ? 1 : 0;

@@ -15,7 +15,8 @@ const constants::AttentionKernels& attention_kernels(AttentionChip chip) {
 }
 
 /// Channels that kernels exist for, at least those given.
-double computed_channels(double channels) {
+double computed_channels(double channels, AttentionChip chip) {
+  if (chip == AttentionChip::MmaSync && channels <= constants::kNarrowestHead) return constants::kNarrowestHead;
   for (const double width : constants::kAttentionWidths) {
     if (channels <= width) return width;
   }
@@ -24,7 +25,7 @@ double computed_channels(double channels) {
 
 /// Clocks of an SM per score; `share`: of the clocks that units need one by one.
 double score_clocks(const AttentionProblem& a, const AttentionFacts& d, double share) {
-  const double channels = computed_channels(a.channels);
+  const double channels = computed_channels(a.channels, d.chip);
   const double products = 4 * channels / (d.matrix_flops / (d.sms * d.clock_hz));
   const double operands =
       2 * a.element_bytes * channels / attention_kernels(d.chip).rows / constants::kSharedMemoryBytes;

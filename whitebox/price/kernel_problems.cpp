@@ -130,7 +130,7 @@ std::optional<AttentionProblem> attention_problem(const Kernel& k) {
                           .hot = handed_share(k)};
 }
 
-bool has_flash_kernel(const Kernel& k, const AttentionProblem& a) {
+bool has_flash_kernel(const Kernel& k, const AttentionProblem& a, double sms) {
   if (!k.half || k.placement.aligned <= 0 || a.channels > constants::kFlashHead) return false;
   switch (form_of(a)) {
     case AttentionForm::Decode:
@@ -140,7 +140,7 @@ bool has_flash_kernel(const Kernel& k, const AttentionProblem& a) {
     case AttentionForm::Encoder:
       break;
   }
-  return a.queries >= constants::kFewQueries;
+  return a.queries >= constants::kFewQueries || a.heads >= constants::kFullSms * sms;
 }
 
 namespace {

@@ -29,9 +29,10 @@ std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel&);
 
 /// None but for attention that one kernel computes.
 std::optional<AttentionProblem> attention_problem(const Kernel&);
-/// Whether a flash kernel's time is known: in 16 bits of one query, causal, or of so many queries that they fill tiles.
-/// Of several that do not, nothing was measured.
-bool has_flash_kernel(const Kernel&, const AttentionProblem&);
+/// Whether a flash kernel's time is known: in 16 bits of one query, causal, of so many queries that they fill tiles, or
+/// of so many heads that they fill the SMs, for which keys are not split. Of several queries and few heads nothing was
+/// measured.
+bool has_flash_kernel(const Kernel&, const AttentionProblem&, double sms);
 
 /// `bandwidth`: byte/s that streams reach. SMs are 0 on a CPU, and where their number or clock is unknown.
 MemoryFacts memory_facts(const Device&, double bandwidth);

@@ -234,7 +234,7 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
     p.exposed_us = 0;
     return macs;
   }
-  if (r.on_vector[1] || !has_flash_kernel(k, *problem)) return std::nullopt;
+  if (r.on_vector[1] || !has_flash_kernel(k, *problem, r.attention.sms)) return std::nullopt;
   const auto time = r.attention.learned ? learned_attention_time : attention_time;
   be_attention(k, time(*problem, r.attention), 2 * macs / r.sustained[1], p);
   return macs;

@@ -15,7 +15,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // ---- perfc %s -b 16777216 -d t4 --fail-on-oom
 // ---- stdout
 // OUT OF MEMORY: needs # MiB, t4 has # MiB; the largest batch that fits is #
-// out-of-memory.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · whitebox
+// out-of-memory.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server-# # calls of # µs, PyTorch # to #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
@@ -24,14 +24,14 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
-//   predictor whitebox the time of each kernel by models of the hardware, which no network corrects
+//   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
 //      # % # µs compute nn.dense
 //       # % # µs memory nn.relu
-//   unfamiliar: the whitebox answers: # % of the time is in kernels unlike any in training
-//   unfamiliar: device t4 was not calibrated with measurements
 //   unfamiliar: waves (tiles / SMs) outside of what training saw (# % of the time)
+//   unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide
+//   unfamiliar: device t4 has no measurements in training: half of what networks say counts
 // ---- stderr
 // ---- exit 3
 // ---- perfc %s -b 16777216 -d t4,h100-sxm --top 1
@@ -43,7 +43,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // hosts differ: t4: server-# (# µs per call), h100-sxm: server (# µs per call); --host NAME puts one beside all
 //
 // OUT OF MEMORY: needs # MiB, t4 has # MiB; the largest batch that fits is #
-// out-of-memory.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · whitebox
+// out-of-memory.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server-# # calls of # µs, PyTorch # to #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
@@ -52,12 +52,12 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
-//   predictor whitebox the time of each kernel by models of the hardware, which no network corrects
+//   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
-//   unfamiliar: the whitebox answers: # % of the time is in kernels unlike any in training
-//   unfamiliar: device t4 was not calibrated with measurements
 //   unfamiliar: waves (tiles / SMs) outside of what training saw (# % of the time)
+//   unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide
+//   unfamiliar: device t4 has no measurements in training: half of what networks say counts
 //
 // OUT OF MEMORY: needs # MiB, h100-sxm has # MiB; the largest batch that fits is #
 // out-of-memory.pir · batch # · NVIDIA H100 80GB HBM3 · PyTorch eager, amp nchw · corrected
@@ -83,7 +83,6 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //     +me: with media engines (NVDEC, NVJPG, OFA), which one slice of a GPU can have
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
-//   unfamiliar: waves (tiles / SMs) outside of what training saw (# % of the time)
 //   unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide
 //   unfamiliar: device h100-sxm has no measurements in training: half of what networks say counts
 // ---- stderr

@@ -17,10 +17,8 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // t4 # # ms # ms … # ms # # MiB yes # J # J - sweep.pir
 // t4 # # ms # ms … # ms # # MiB yes # J # J - sweep.pir
 // t4 # # ms # ms … # ms # # MiB NO, batch # does # J # J - sweep.pir
-// unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide [batch #, #]
-// unfamiliar: device t4 has no measurements in training: half of what networks say counts [batch #, #]
-// unfamiliar: the whitebox answers: # % of the time is in kernels unlike any in training [batch #]
-// unfamiliar: device t4 was not calibrated with measurements [batch #]
+// unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide
+// unfamiliar: device t4 has no measurements in training: half of what networks say counts
 // unfamiliar: waves (tiles / SMs) outside of what training saw (# % of the time) [batch #]
 // ---- stderr
 // ---- exit 0
