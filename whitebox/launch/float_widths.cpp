@@ -130,7 +130,7 @@ bool FloatWidths::gives_half(NodeId id) const {
   if (n.attrs.has(kWidens)) return false;
   const Autocast listed = def(n.op).runs.autocast;
   if (autocast_ && listed == Autocast::WritesFloat32) return false;
-  if (listed == Autocast::FollowsData) return is_half_operand(id, 0);
+  if (listed == Autocast::FollowsData && n.operands[0]) return is_half_operand(id, 0);
   if (writes_in_place(n)) return half_[n.operands[0].node];
   if (reads_full(id)) return false;
   if (!autocast_) return !counts_[id];
@@ -173,8 +173,9 @@ bool FloatWidths::reads_half_beside(NodeId user, std::size_t operand) const {
 bool FloatWidths::is_recast(NodeId user, std::size_t operand) const {
   const Node& n = g_.node(user);
   const ValueId v = n.operands[operand];
+  if (!is_float_value(v)) return false;
   if (operand == 0 && config_.precision == Precision::Bf16 && n.attrs.has(kWidens)) return half_[v.node];
-  if (!is_marked(n, operand) || !is_float_value(v) || is_number(v)) return false;
+  if (!is_marked(n, operand) || is_number(v)) return false;
   // A parameter under autocast takes the type of what it meets.
   if (!half_[v.node])
     return raised_[v.node] || (g_.node(v).kind == NodeKind::Constant && reads_half_beside(user, operand));
