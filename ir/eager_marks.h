@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ir/attrs.h"
+#include "ir/operand_set.h"
 
 namespace perfc {
 
@@ -46,8 +47,8 @@ inline constexpr std::string_view kAddedTranspose = "added_transpose";
 /// Marks a convolution whose padding was an operator of its own before an exporter folded it in.
 inline constexpr std::string_view kFoldedPad = "folded_pad";
 
-/// Says which operands of a call, a bit each, the program casts to the type that they have: nothing happens in the
-/// file's precision, but in 16 bits they are cast to float32, or back.
+/// Says which operands of a call the program casts to the type that they have (`OperandSet::bits`): nothing happens in
+/// the file's precision, but in 16 bits they are cast to float32, or back.
 inline constexpr std::string_view kRecast = "recast";
 
 /// Marks a softmax that the program wants in float32, whatever its data has: its kernel reads float16, bfloat16 is
@@ -58,6 +59,9 @@ inline constexpr std::string_view kWidens = "widens";
 inline constexpr std::string_view kExecutionMarks[] = {kLaunched,   kInside,    kOnCopy,         kOneOperator,
                                                        kFoldedNorm, kFoldedPad, kWrittenOutNorm, kAddedTranspose,
                                                        kRecast,     kWidens};
+
+/// The operands that `kRecast` names.
+inline OperandSet recast_operands(const Attrs& attrs) { return OperandSet::of_bits(attrs.int_or(kRecast, 0)); }
 
 /// The attributes with one of these marks.
 inline Attrs with_mark(Attrs attrs, std::string_view mark) {

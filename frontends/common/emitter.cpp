@@ -69,11 +69,11 @@ Result<std::int64_t> Emitter::axis(std::int64_t given, std::int64_t rank) const 
 Attrs Emitter::marked(Attrs attrs, const std::vector<ValueId>& operands) const {
   if (inside_) attrs = with_mark(std::move(attrs), kInside);
   if (recast_.empty()) return attrs;
-  std::int64_t bits = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(operands.size(), 32); ++i) {
-    if (operands[i] && std::ranges::find(recast_, operands[i]) != recast_.end()) bits |= std::int64_t{1} << i;
+  OperandSet recast;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i] && std::ranges::find(recast_, operands[i]) != recast_.end()) recast.insert(i);
   }
-  if (bits != 0) attrs.set(kRecast, bits);
+  if (!recast.empty()) attrs.set(kRecast, recast.bits());
   return attrs;
 }
 

@@ -358,8 +358,11 @@ Values masked_fill(Call& c) {
   return single(c, c.emit(op("where"), {*mask, *value, *x}, c.in_place ? Attrs{} : with_mark({}, kOnCopy)));
 }
 
-/// A tensor that is cast to the type that it has is the same one.
-static Values recast(const TensorRef& t, DType d) {
+/// A tensor that is cast to the type that it has is the same one, and remembers it.
+static Values cast_or_same(Call& c, const TensorRef& t, DType d) {
+  auto v = c.read(t);
+  if (!v) return Failure{};
+  if (d != c.type(*v).dtype()) return single(c, c.cast(*v, d));
   auto same = std::make_shared<Tensor>(*t);
   same->recast = d == DType::Float32;
   return std::vector<Value>{std::move(same)};
@@ -385,35 +388,25 @@ Values to(Call& c) {
     const auto copy = c.flag_or("copy", false);
     if (!copy) return Failure{};
     if (*copy) return single(c, c.emit(op("clone"), {*v}));
-    return d == DType::Undefined ? Values(std::vector<Value>{*self}) : recast(*self, d);
   }
-  return single(c, c.cast(*v, d));
+  return d == DType::Undefined ? Values(std::vector<Value>{*self}) : cast_or_same(c, *self, d);
 }
 
 /// to(self, dtype | device | other, …): what the second argument is tells the overload.
 Values to_any(Call& c) {
   const TensorRef* self = c.args[0].tensor();
   if (!self) return c.error("needs a tensor");
-  auto v = c.read(*self);
-  if (!v) return Failure{};
   const Value& target = c.arg("target");
-  DType d = c.type(*v).dtype();
-  if (const TensorRef* t = target.tensor()) {
-    d = c.type((*t)->value).dtype();
-  } else if (target.scalar()) {
-    const auto asked = c.dtype_or("target", d);
-    if (!asked) return Failure{};
-    d = *asked;
-  }
-  if (d == c.type(*v).dtype()) return target.tensor() || target.scalar() ? recast(*self, d) : std::vector<Value>{*self};
-  return single(c, c.cast(*v, d));
+  if (const TensorRef* t = target.tensor()) return cast_or_same(c, *self, c.type((*t)->value).dtype());
+  if (!target.scalar()) return std::vector<Value>{*self};
+  const auto asked = c.dtype_or("target", DType::Undefined);
+  return asked ? cast_or_same(c, *self, *asked) : Failure{};
 }
 
 template <DType kTo>
 Values cast_to(Call& c) {
+  if (const TensorRef* self = c.arg("self").tensor()) return cast_or_same(c, *self, kTo);
   auto v = c.tensor("self");
-  const TensorRef* self = c.arg("self").tensor();
-  if (v && self && c.type(*v).dtype() == kTo) return recast(*self, kTo);
   return v ? single(c, c.cast(*v, kTo)) : Failure{};
 }
 template Values cast_to<DType::Float32>(Call&);

@@ -219,7 +219,7 @@ bool reads_stack(const Graph& g, NodeId id, const DataLayout& l) {
 
 bool is_stacked(const Graph& g, NodeId id, const DataLayout& l) {
   const Node& n = g.node(id);
-  return n.is(op("nn.dense")) && !l.cast.empty() && (l.cast[id] >> 1 & 1) != 0 && g.type(n.operands[0]).rank() > 2 &&
+  return n.is(op("nn.dense")) && !l.cast.empty() && l.cast[id].contains(1) && g.type(n.operands[0]).rank() > 2 &&
          !reads_matrix_of_rows(g, id, l);
 }
 

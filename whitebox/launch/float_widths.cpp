@@ -12,12 +12,6 @@ namespace perfc {
 
 namespace {
 
-constexpr std::size_t kMarkable = 32;  ///< operands that a mark tells apart
-
-bool is_marked(const Node& n, std::size_t operand) {
-  return operand < kMarkable && (n.attrs.int_or(kRecast, 0) >> operand & 1) != 0;
-}
-
 /// Whether autocast runs it in float32, for 16 bits would not do.
 bool is_listed_full(const Node& n) {
   const Autocast listed = def(n.op).runs.autocast;
@@ -78,7 +72,7 @@ void FloatWidths::find_raises() {
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
       if (!n.operands[i]) continue;
       wanted[n.operands[i].node] = true;
-      if (is_marked(n, i)) raises_[n.operands[i].node] = true;
+      if (recast_operands(n.attrs).contains(i)) raises_[n.operands[i].node] = true;
     }
   }
 }
@@ -164,7 +158,7 @@ bool FloatWidths::reads_half_beside(NodeId user, std::size_t operand) const {
   const Node& n = g_.node(user);
   for (std::size_t i = 0; i < n.operands.size(); ++i) {
     const ValueId v = n.operands[i];
-    if (i == operand || !is_float_value(v) || is_number(v) || is_marked(n, i)) continue;
+    if (i == operand || !is_float_value(v) || is_number(v) || recast_operands(n.attrs).contains(i)) continue;
     if (g_.node(v).kind == NodeKind::Call && half_[v.node]) return true;
   }
   return false;
@@ -175,7 +169,7 @@ bool FloatWidths::is_recast(NodeId user, std::size_t operand) const {
   const ValueId v = n.operands[operand];
   if (!is_float_value(v)) return false;
   if (operand == 0 && config_.precision == Precision::Bf16 && n.attrs.has(kWidens)) return half_[v.node];
-  if (!is_marked(n, operand) || is_number(v)) return false;
+  if (!recast_operands(n.attrs).contains(operand) || is_number(v)) return false;
   // A parameter under autocast takes the type of what it meets.
   if (!half_[v.node])
     return raised_[v.node] || (g_.node(v).kind == NodeKind::Constant && reads_half_beside(user, operand));

@@ -391,7 +391,7 @@ Strides strides_read(const Graph& g, NodeId user, std::size_t operand, const std
                      const CastOperands& cast) {
   const ValueId v = g.node(user).operands[operand];
   const Strides& lies = strides[v.node];
-  const bool is_cast = user < cast.size() && operand < 32 && (cast[user] >> operand & 1) != 0;
+  const bool is_cast = user < cast.size() && cast[user].contains(operand);
   if (!is_cast || lies.size() != g.type(v).rank() || is_dense(extents_of_shape(g.type(v)), lies)) return lies;
   return elementwise_strides(g.type(v), lies);
 }

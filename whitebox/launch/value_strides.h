@@ -1,16 +1,16 @@
 #pragma once
 /// The strides that eager PyTorch gives values on CUDA, which decide where a reshape, a product or a call of
 /// contiguous() has to copy.
-#include <cstdint>
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/operand_set.h"
 #include "ir/strides.h"
 
 namespace perfc {
 
-/// By node, a bit per operand (of the first 32): autocast casts it for this call.
-using CastOperands = std::vector<std::uint32_t>;
+/// By node, the operands that autocast casts for this call.
+using CastOperands = std::vector<OperandSet>;
 
 /// By node, of the results that have its first result's rank. `channels_last`: images and convolutions' weights were
 /// laid out so.

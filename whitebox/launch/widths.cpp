@@ -86,11 +86,10 @@ void Widths::quantise_operands() {
 
 CastOperands Widths::cast_operands() const {
   if (!floats_ || config_.mode != ExecMode::Eager) return {};
-  constexpr std::size_t kBits = 32;
-  CastOperands out(g_.size(), 0);
+  CastOperands out(g_.size());
   for (NodeId id = 0; id < g_.size(); ++id) {
-    for (std::size_t i = 0; i < std::min(g_.node(id).operands.size(), kBits); ++i) {
-      if (floats_->is_cast(id, i)) out[id] |= std::uint32_t{1} << i;
+    for (std::size_t i = 0; i < g_.node(id).operands.size(); ++i) {
+      if (floats_->is_cast(id, i)) out[id].insert(i);
     }
   }
   return out;
