@@ -333,7 +333,7 @@ constexpr AtenRow kAten[] = {
     {"select", "self dim index", select, "take"},
     {"diagonal", "self offset dim1 dim2", diagonal, "transpose reshape strided_slice"},
     {"diag", "self diagonal=offset", diag, "transpose reshape strided_slice full clone strided_set"},
-    {"as_strided", "self size stride storage_offset", as_strided, "reshape take"},
+    {"as_strided", "self size stride storage_offset", as_strided, "reshape take strided_slice transpose broadcast_to"},
     {"split", "self split_size dim", split, "split"},
     {"split", "self split_sizes=split_size dim", split, "split"},
     {"unsafe_split", "self split_size dim", split, "split"},

@@ -312,52 +312,6 @@ Values diagonal(Call& c) {
   return single(c, c.slice(*flat, *rank - 2, begin, begin + (n - 1) * (*columns + 1) + 1, *columns + 1));
 }
 
-/// as_strided where it is no more than the data themselves, reshaped.
-Values as_strided(Call& c) {
-  auto v = c.tensor("self");
-  const auto size = c.ints("size"), stride = c.ints("stride");
-  if (!v || !size || !stride) return Failure{};
-  if (size->size() != stride->size())
-    return c.error(fmt::format("has {} sizes and {} strides", size->size(), stride->size()));
-  const auto offset = c.integer_or("storage_offset", 0);
-  if (!offset) return Failure{};
-  const auto count = c.type(*v).elements();
-  std::int64_t expected = 1;
-  bool contiguous = *offset == 0;
-  for (std::size_t i = size->size(); contiguous && i-- > 0;) {
-    contiguous = (*size)[i] == 1 || (*stride)[i] == expected;
-    if (__builtin_mul_overflow(expected, (*size)[i], &expected)) contiguous = false;
-  }
-  if (contiguous && count == expected) return c.view_result("self", op("reshape"), {c.int_constant(*size)});
-  // A gather of every element that the strides reach.
-  std::int64_t total = 1;
-  for (std::int64_t n : *size) {
-    if (n < 1 || __builtin_mul_overflow(total, n, &total) || total > Data::kMaxElements)
-      return c.error("strides that perfc cannot follow");
-  }
-  std::vector<SymInt> places;
-  std::vector<std::int64_t> at(size->size(), 0);
-  for (std::int64_t k = 0; k < total; ++k) {
-    std::int64_t place = *offset, rest = k;
-    for (std::size_t i = size->size(); i-- > 0;) {
-      std::int64_t step = 0;
-      if (__builtin_mul_overflow(rest % (*size)[i], (*stride)[i], &step) || __builtin_add_overflow(place, step, &place))
-        return c.error("strides reach beyond the data");
-      rest /= (*size)[i];
-    }
-    if (place < 0 || (count && place >= *count)) return c.error("strides reach beyond the data");
-    places.emplace_back(place);
-  }
-  auto data = std::make_shared<Data>();
-  data->elements = std::move(places);
-  Shape shape;
-  for (std::int64_t n : *size) shape.emplace_back(n);
-  auto flat = c.reshape(*v, {-1});
-  return flat ? single(c, c.emit(op("take"), {*flat, c.constant({Type::tensor(DType::Int64, shape), data})},
-                                 {{"axis", std::int64_t{0}}}))
-              : Failure{};
-}
-
 Values meshgrid(Call& c) {
   auto all = c.tensors("tensors");
   if (!all) return Failure{};

@@ -248,6 +248,13 @@ CASES.update({
     "unfold": (lambda x: x.unfold(2, 3, 2), (IMG(),)),
     "unfold_last": (lambda x: x.unfold(3, 4, 2), (IMG(),)),
     "as_strided": (lambda x: x.as_strided((2, 2), (2, 1)), (R(4),)),
+    "as_strided_windows": (lambda x: x.as_strided((2, 5, 4, 3), (36, 6, 3, 1)), (R(2, 12, 3),)),
+    "as_strided_patches": (lambda x: x.as_strided((2, 3, 4, 3, 3), (80, 20, 2, 10, 1)), (R(2, 8, 10),)),
+    "as_strided_transposed": (lambda x: x.transpose(0, 1).as_strided((4, 3), (3, 1)), (R(4, 3),)),
+    "as_strided_repeated": (lambda x: x.as_strided((3, 4, 1, 2), (0, 2, 9, 1)), (R(4, 2),)),
+    "as_strided_part": (lambda x: x.as_strided((2, 3), (7, 2), 3), (R(4, 5),)),
+    "as_strided_permuted": (lambda x: x.as_strided((3, 2, 4), (1, 12, 3)), (R(2, 12),)),
+    "as_strided_uneven": (lambda x: x.as_strided((3, 3), (3, 2)), (R(20),)),
     # data movement
     "cat": (lambda a, b: torch.cat([a, b], -1), (R(2, 3), R(2, 4))),
     "cat_types": (lambda a, b: torch.cat([a, b]), (R(2), I(3, 4))),

@@ -103,6 +103,23 @@ TEST(TorchImport, AsStridedNeedsAStrideForEachSizeThatStaysInTheData) {
       << with_strides("two far").diags.str();
 }
 
+/// Longformer's chunks of 2 w rows, one every w: a view of windows, whatever their size, and no gather of elements.
+TEST(TorchImport, AsStridedOfOverlappingRowsIsWindows) {
+  const auto m =
+      import(program("[8, 4096, 64]", nodes(constant("n", "int", "8"), constant("chunks", "int", "7"),
+                                            constant("rows", "int", "1024"), constant("width", "int", "64"),
+                                            constant("a", "int", "262144"), constant("b", "int", "32768"),
+                                            constant("one", "int", "1"), constant("none", "NoneType", "null"),
+                                            node("prim::ListConstruct", "n chunks rows width", "sizes"),
+                                            node("prim::ListConstruct", "a b width one", "strides"),
+                                            node("aten::as_strided", "x sizes strides none", "y"))));
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_EQ(result_type(m), "Tensor[(8, 7, 1024, 64), float32]");
+  const Node& windows = find(*m.graph, op("take"));
+  EXPECT_EQ(windows.attrs.int_or("axis", 0), 1);
+  EXPECT_EQ(to_string(m.graph->type(windows.operands[1])), "Tensor[(7, 1024), int64]");
+}
+
 TEST(TorchImport, SizesStayComputedSoThatTheBatchMayChange) {
   const auto m = import(program(
       "[2, 3, 4]", nodes(constant("zero", "int", "0"), constant("rest", "int", "-1"), node("aten::size", "x zero", "n"),
