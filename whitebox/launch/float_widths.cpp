@@ -30,12 +30,37 @@ std::size_t factors(const Node& n) {
   return def(n.op).category == Category::Attention ? std::min<std::size_t>(all, AttentionOperand::kMask) : all;
 }
 
+/// By node: the calls of RMS norms over the channels of images that are written out, as timm's rms_norm2d
+/// (timm/layers/fast_norm.py): x · rsqrt(mean(x²) + eps), and that by a weight.
+std::vector<bool> channel_norms(const Graph& g) {
+  std::vector<bool> out(g.size(), false), scaled(g.size(), false);
+  const auto first = [&](ValueId v) {
+    const Node& n = g.node(v);
+    return n.kind == NodeKind::Call && !n.operands.empty() ? n.operands[0] : ValueId();
+  };
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (!n.is(op("multiply"))) continue;
+    const ValueId x = n.operands[0], by = n.operands[1];
+    if (scaled[x.node] && g.node(by).kind == NodeKind::Constant) out[id] = true;
+    if (!g.node(by).is(op("rsqrt"))) continue;
+    const ValueId sum = first(by), mean = sum ? first(sum) : ValueId(), square = mean ? first(mean) : ValueId();
+    if (!square || first(square) != x || !is_reduction(g, g.node(mean))) continue;
+    const Type& t = g.type(mean);
+    if (!t.ranked() || t.rank() != 4 || !t.shape()[1].is(1)) continue;
+    for (const NodeId part : {square.node, mean.node, sum.node, by.node, id}) out[part] = true;
+    scaled[id] = true;
+  }
+  return out;
+}
+
 }  // namespace
 
 FloatWidths::FloatWidths(const Graph& g, const ExecConfig& config, EightBits eight)
     : g_(g), config_(config), eight_(std::move(eight)), autocast_(config.precision == Precision::Amp), half_(g.size()),
       lowered_(g.size(), false), raises_(g.size(), true) {
   for (NodeId id = 0; id < g.size(); ++id) half_[id] = !autocast_ || is_stored_narrow(g.node(id));
+  if (autocast_ && config.norms == Norms::Half) narrow_norms_ = channel_norms(g);
   if (std::ranges::any_of(g.nodes(), [](const Node& n) { return n.attrs.has(kRecast); })) {
     choose();
     find_raises();
@@ -89,7 +114,7 @@ bool FloatWidths::counts(const Node& n) const {
 FloatWidths::Reads FloatWidths::reads_under_autocast(NodeId id) const {
   const Node& n = g_.node(id);
   const bool bias = n.is(op("nn.bias_add")) && config_.mode == ExecMode::Eager;  // of a layer, whose call casts it
-  if (bias || (config_.norms == Norms::Half && is_float32_norm(n))) return Reads::Half;
+  if (bias || (config_.norms == Norms::Half && (is_float32_norm(n) || narrow_norms_[id]))) return Reads::Half;
   switch (def(n.op).runs.autocast) {
     case Autocast::Half:
       return Reads::Half;
@@ -195,7 +220,8 @@ bool FloatWidths::reads_full(NodeId id) const {
 }
 
 bool FloatWidths::is_autocast(NodeId user, std::size_t operand) const {
-  if (reads_[user] == Reads::AsTheyAre || !is_float_value(g_.node(user).operands[operand])) return false;
+  const ValueId v = g_.node(user).operands[operand];
+  if (reads_[user] == Reads::AsTheyAre || !is_float_value(v) || is_number(v)) return false;
   if (!autocast_ && operand >= factors(g_.node(user))) return false;
   const bool quantised = (operand == 0 && eight_.product[user]) || (operand == 1 && eight_.second[user]);
   return !quantised && is_half_operand(user, operand) != (reads_[user] == Reads::Half);

@@ -61,10 +61,11 @@ class FloatWidths {
   const ExecConfig& config_;
   const EightBits eight_;
   const bool autocast_;
-  std::vector<bool> half_;      ///< by node
-  std::vector<Reads> reads_;    ///< by node
-  std::vector<bool> counts_;    ///< by node: positions in integers
-  std::vector<bool> raised_;    ///< by node: in 32 bits for the program casts to them, or counts so …
+  std::vector<bool> half_;          ///< by node
+  std::vector<Reads> reads_;        ///< by node
+  std::vector<bool> narrow_norms_;  ///< by node: of written-out norms in 16 bits; empty where none are
+  std::vector<bool> counts_;        ///< by node: positions in integers
+  std::vector<bool> raised_;        ///< by node: in 32 bits for the program casts to them, or counts so …
   std::vector<NodeId> origin_;  ///< … with what it was computed from and what that became: one of these (union-find)
   std::vector<bool> lowered_;   ///< by origin: some of it is cast back
   std::vector<bool> raises_;    ///< by node: is cast from 16 bits to 32
