@@ -20,7 +20,14 @@ const std::set<std::string> kArchitectures{kOtherArchitectures, "pascal", "volta
 constexpr std::pair<std::string_view, StackAttention> kAttentions[] = {{"flash", StackAttention::Flash},
                                                                        {"cudnn", StackAttention::Cudnn}};
 
+constexpr std::pair<std::string_view, CompiledAttention> kCompiledAttentions[] = {
+    {"contiguous", CompiledAttention::Contiguous}};
+
 }  // namespace
+
+std::string_view name(CompiledAttention attention) {
+  return attention == CompiledAttention::Contiguous ? kCompiledAttentions[0].first : std::string_view();
+}
 
 std::string_view name(StackAttention attention) {
   const auto* found = std::ranges::find(kAttentions, attention, &std::pair<std::string_view, StackAttention>::second);
@@ -52,6 +59,7 @@ Stack read_stack(const json::Element& json, const std::string& path, Diagnostics
   f.number("convolution_mib", s.convolution_mib, 0, kMostStackMib);
   f.rates("product_workspace_mib", s.product_workspace_mib, kArchitectures, kMostStackMib);
   f.choice("attention", s.attention, kAttentions);
+  f.choice("compiled_attention", s.compiled_attention, kCompiledAttentions);
   f.number("interval", s.interval, 1, kMostStackInterval);
   f.finish();
   return s;

@@ -18,6 +18,13 @@ namespace perfc {
 enum class StackAttention : std::uint8_t { NotSaid, Flash, Cudnn };
 std::string_view name(StackAttention);
 
+/// Which attention that a model wrote out TorchInductor replaces by scaled_dot_product_attention
+/// (torch/_inductor/fx_passes/fuse_attention.py). Today's: in 16 bits or TF32, permuted operands, too, where the scores
+/// are multiplied (pytorch/pytorch #177826; of 2.9.1 not so). Contiguous: before, of any precision, where a product
+/// takes all operands as they lie.
+enum class CompiledAttention : std::uint8_t { Today, Contiguous };
+std::string_view name(CompiledAttention);
+
 struct Stack {
   std::string name;                   ///< "pytorch-2"
   std::string title;                  ///< "PyTorch of today"
@@ -28,6 +35,7 @@ struct Stack {
   double convolution_mib = 0;         ///< more where a model convolves: cuDNN and its kernels
   std::map<std::string, double> product_workspace_mib;  ///< of cuBLAS, by architecture; "other" for those not named
   StackAttention attention = StackAttention::NotSaid;   ///< not said: today's, cuDNN's
+  CompiledAttention compiled_attention = CompiledAttention::Today;
   double interval = 1;  ///< 90 % of the contexts that this entry stands for lie within this factor of it
   std::string source;
 

@@ -64,13 +64,14 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
   const auto left_out = for_each_graph(
       labels_, request.threads,
       [&](const Graph& graph, std::span<const std::size_t> of) {
-    std::map<std::tuple<Precision, Layout, Norms>, std::shared_ptr<const KernelGraph>>
+    std::map<std::tuple<Precision, Layout, Norms, CompiledAttention>, std::shared_ptr<const KernelGraph>>
         shared;  // labels of one graph share its mode
     for (const std::size_t l : of) {
-      auto& kernels = shared[{labels_[l].exec.precision, labels_[l].exec.layout, labels_[l].exec.norms}];
+      const ExecConfig& exec = labels_[l].exec;
+      auto& kernels = shared[{exec.precision, exec.layout, exec.norms, exec.compiled_attention}];
       if (!kernels) {
         Diagnostics messages(labels_[l].model);
-        const auto plan = plan_kernels(graph, labels_[l].exec, messages);
+        const auto plan = plan_kernels(graph, exec, messages);
         if (!plan) {
           const std::lock_guard lock(mutex);
           failures.push_back(messages.all().empty() ? labels_[l].model : to_string(messages.all().front()));

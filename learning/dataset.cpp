@@ -92,6 +92,11 @@ Result<Label> read_label(const CsvTable& table, const CsvTable::Row& row, const 
   l.exec = on_runtime(l.exec, kRuntimes[in.choice("mode", {"eager", "compiled", "onnxruntime-cpu"})]);
   l.exec.layout = in.choice("layout", {"nchw", "nhwc"}) == 0 ? Layout::Nchw : Layout::Nhwc;
   l.exec.norms = in.choice("norms", {"full", "half"}) == 0 ? Norms::Full : Norms::Half;
+  if (const std::string stack = in.text("stack"); !stack.empty()) {
+    Diagnostics unknown;
+    if (const auto found = find_stack(stack, unknown)) l.exec.compiled_attention = found->compiled_attention;
+    else in.wrong("stack", stack, "a name of perfc devices --stacks");
+  }
   l.task = in.choice("task", {"infer", "train"}) == 0 ? "infer" : "train";
   l.latency_ms = in.measured("latency_ms");
   l.memory_mib = in.measured("memory_mib");

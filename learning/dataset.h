@@ -13,6 +13,7 @@
 ///   latency_ms                 of one batch; may be empty
 ///   memory_mib                 peak; may be empty
 ///   energy_j                   of one batch; may be empty
+///   stack                      the software that ran it (perfc devices --stacks); empty: today's
 ///   source, licence            where the number is from, and what may be done with it
 ///   architecture, family       for splits and tables; empty: from the file's name, and "-";
 ///                              family "operator": a single operator

@@ -38,7 +38,7 @@ class AttentionMatcher {
     if (scale_ || kept) out.attrs.set("scale", scale_.value_or(1));
     if (!(scaled_query_ && scaled_key_) && !by_exporter_ && !lowered_) {
       out.attrs.set("explicit", std::int64_t{1});
-      if (scaled_scores_) out.attrs.set("scaled", "scores");
+      if (scaled_scores_) out.attrs.set("scaled", divided_scores_ ? "quotients" : "scores");
       if (fills_copy_) out.attrs = with_mark(std::move(out.attrs), kOnCopy);
     }
     out.key_perm = key_perm_;
@@ -171,8 +171,10 @@ class AttentionMatcher {
   bool scores(ValueId at) {
     for (int steps = 0; steps < 8; ++steps) {
       at = strip(at);
+      const bool divides = owned(at) && g_.node(at).is(op("divide"));
       if (scaled(at)) {
         scaled_scores_ = true;
+        divided_scores_ = divides;
         continue;
       }
       if (!owned(at)) return false;
@@ -281,7 +283,7 @@ class AttentionMatcher {
   std::vector<NodeId> query_views_;  ///< from the innermost; `query_` is what the first of them sees
   std::optional<double> scale_;
   bool scale_known_ = true;
-  bool scaled_scores_ = false, fills_copy_ = false;
+  bool scaled_scores_ = false, divided_scores_ = false, fills_copy_ = false;
   bool scaled_query_ = false;
   bool scaled_key_ = false;
   ValueId tested_;            ///< scores that a guard looks at, too

@@ -33,6 +33,7 @@ Json entry_json(const Stack& s) {
               {"interval", s.interval},
               {"source", s.source}};
   if (s.attention != StackAttention::NotSaid) out["attention"] = name(s.attention);
+  if (s.compiled_attention != CompiledAttention::Today) out["compiled_attention"] = name(s.compiled_attention);
   return out;
 }
 

@@ -135,6 +135,10 @@ Result<std::vector<Device>> find_devices(const DeviceTable& table, const Request
   return devices;
 }
 
+Result<Stack> stack_of(const Request& request, Diagnostics& diags) {
+  return named_or_filed<Stack>(request.stack, request.names_no_files, find_stack, parse_stack, diags);
+}
+
 Status set_surroundings(const Request& request, std::vector<Device>& devices, Diagnostics& diags) {
   if (!request.host.empty()) {
     const auto host = named_or_filed<Host>(request.host, request.names_no_files, find_host, parse_host, diags);
@@ -145,7 +149,7 @@ Status set_surroundings(const Request& request, std::vector<Device>& devices, Di
     }
   }
   if (!request.stack.empty()) {
-    const auto stack = named_or_filed<Stack>(request.stack, request.names_no_files, find_stack, parse_stack, diags);
+    const auto stack = stack_of(request, diags);
     if (!stack) return Failure{};
     for (Device& d : devices) d.stack = *stack;
   }

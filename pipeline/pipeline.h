@@ -163,6 +163,8 @@ Result<DeviceTable> device_table(const Request&, Diagnostics&);
 /// The request's devices, from that table, with its host and stack.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
 Result<std::vector<Device>> find_devices(const DeviceTable&, const Request&, Diagnostics&);
+/// What `--stack` names, which must be given.
+Result<Stack> stack_of(const Request&, Diagnostics&);
 /// The request's host and stack for devices that come from elsewhere.
 Status set_surroundings(const Request&, std::vector<Device>&, Diagnostics&);
 /// Whether the request's runtime runs on the device; an error that says on what it does.

@@ -34,8 +34,9 @@ struct ExecConfig {
   Layout layout = Layout::Nchw;
   Norms norms = Norms::Full;
   Task task = Task::Infer;
-  Optimizer optimizer = Optimizer::Adam;  ///< Train only
-  bool cudnn_benchmark = false;           ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first
+  Optimizer optimizer = Optimizer::Adam;                            ///< Train only
+  CompiledAttention compiled_attention = CompiledAttention::Today;  ///< the stack's
+  bool cudnn_benchmark = false;  ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first
 };
 
 /// The same on another runtime, in its mode and layout.

@@ -82,8 +82,9 @@ NEUSIGHT_OPERATORS = {
     "conv": (["B in_channels input_size input_size", "out_channels in_channels kernel kernel"],
              "nn.conv2d({{}}, strides=[{stride}, {stride}], padding=[{padding}, {padding}, {padding}, {padding}])"),
 }
-COLUMNS = ["model", "batch", "device", "dtype", "mode", "layout", "norms", "task", "latency_ms", "memory_mib",
+COLUMNS = ["model", "batch", "device", "dtype", "mode", "layout", "norms", "stack", "task", "latency_ms", "memory_mib",
            "energy_j", "source", "licence", "architecture", "family", "form"]
+STACK = "pytorch-2.10"  # of timm's runs, by PyTorch 2.4 and 2.9
 
 
 def read_tsv(path):
@@ -172,18 +173,14 @@ def operators(shared, out, wanted):
             if not path.exists():
                 files.write_text(path, operator_graph(kind, geometry))
             yield [
-                path.relative_to(out), "", device, "fp32", "eager", "nchw", "full", "infer", latency, "", "",
+                path.relative_to(out), "", device, "fp32", "eager", "nchw", "full", "", "infer", latency, "", "",
                 "NeuSight", "MIT", name, "operator", "pir"
             ]
 
 
-def is_wanted(form, mode, row, forms):
+def is_wanted(form, row, forms):
     """Which forms of a run's graph are written."""
-    if forms == "all":
-        return True
-    if mode == "compiled":
-        return form == "onnx"
-    return form == "torchscript" or row % 3 == 0
+    return forms == "all" or form == "torchscript" or row % 3 == 0
 
 
 def build(shared, out, forms, wanted_operators):
@@ -241,7 +238,7 @@ def build(shared, out, forms, wanted_operators):
                     continue
                 reparam = ".reparam" if reparameterised(stem, r["param_count"]) else ""
                 for form, _, suffix in FORMS:
-                    if not is_wanted(form, mode, number, forms):
+                    if not is_wanted(form, number, forms):
                         continue
                     path = out / form / f"{stem}{reparam}{suffix}"
                     if not path.exists():
@@ -249,8 +246,8 @@ def build(shared, out, forms, wanted_operators):
                         continue
                     writer.writerow([
                         path.relative_to(out), r["infer_batch_size"], device, "amp", mode, layout,
-                        norms(fast_norm, arch), "infer", r["infer_step_time"], "", "", f"timm {run}", "Apache-2.0",
-                        same.get(arch, arch), family, form
+                        norms(fast_norm, arch), STACK, "infer", r["infer_step_time"], "", "", f"timm {run}",
+                        "Apache-2.0", same.get(arch, arch), family, form
                     ])
                     architectures.add(same.get(arch, arch))
                     counts[f"{run} {form}"] += 1
@@ -289,7 +286,7 @@ def measured(paths, out, without, test):
                 seen.add(cell)
                 part = "test" if row["target"] in test else "labels"
                 row["model"] = os.path.relpath(pathlib.Path(path).parent / row["model"], out)
-                own = {"form": pathlib.PurePath(row["model"]).suffix[1:], "norms": "full"}
+                own = {"form": pathlib.PurePath(row["model"]).suffix[1:], "norms": "full", "stack": ""}
                 parts[part].append([own[c] if c in own else row[c] for c in COLUMNS])
                 counts[f"{part}.csv, {row['device']}"] += 1
     if missing := sorted(set(test) - targets):

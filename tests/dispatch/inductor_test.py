@@ -29,8 +29,6 @@ TABLES = {"fp32": "inductor.tsv", "bf16": "inductor-bf16.tsv"}
 LIBRARIES = ("convolution", "matmul", "depthwise")
 MOST, EQUAL, LEAST_MODELS = 0.1, 0.2, 160
 REASONS = {
-    "attention whose operands' strides no fused kernel takes; compiled, perfc does not look at strides":
-        "timm_crossvit_tiny_240 timm_visformer_tiny",
     "cuDNN's call of a recurrent layer is a product and its steps in perfc's list; TorchInductor writes cells out":
         "recurrent_bilstm recurrent_cells recurrent_gru recurrent_lstm recurrent_rnn timm_sequencer2d_s",
     "a library call that is no product: embedding bags, Fourier transforms, the choice of experts":
@@ -41,8 +39,8 @@ REASONS = {
 }
 OTHER_LIBRARIES = {name for names in REASONS.values() for name in names.split()}
 #: Otherwise than in float32: there or here TorchInductor computes a product of one column by a kernel of its own, which
-#: perfc does not know (graph_gcn, hf_convbert, hf_siglip_vision), or attention is fused in both (visformer, by flash).
-IN_16_BITS = {"graph_gcn", "hf_convbert", "hf_siglip_vision", "timm_visformer_tiny"}
+#: perfc does not know.
+IN_16_BITS = {"graph_gcn", "hf_convbert", "hf_siglip_vision"}
 
 
 def kernels_of(perfc, path, dtype) -> tuple[int, int]:

@@ -90,9 +90,10 @@ TEST_F(Labels, RowsThatAreResultsWithoutALabelAreLeftOutAndCounted) {
 
 TEST_F(Labels, AreReadByColumnName) {
   const std::string path = file("l.csv",
-                                "latency_ms,model,batch,mode,dtype,layout,norms,device,family,licence,other\n"
-                                "1.5,m/resnet50_224.reparam.onnx,8,compiled,fp32,nhwc,half,rtx4090,resnet,MIT,x\n"
-                                ",vgg.onnx,,,,,,,,,\n");
+                                "latency_ms,model,batch,mode,dtype,layout,norms,stack,device,family,licence,other\n"
+                                "1.5,m/resnet50_224.reparam.onnx,8,compiled,fp32,nhwc,half,pytorch-2.10,rtx4090,resnet,"
+                                "MIT,x\n"
+                                ",vgg.onnx,,,,,,,,,,\n");
   Diagnostics diags;
   const auto d = read_dataset(path, diags);
   ASSERT_TRUE(d) << diags.str();
@@ -106,9 +107,11 @@ TEST_F(Labels, AreReadByColumnName) {
   EXPECT_EQ(a.exec.precision, Precision::Fp32);
   EXPECT_EQ(a.exec.layout, Layout::Nhwc);
   EXPECT_EQ(a.exec.norms, Norms::Half);
+  EXPECT_EQ(a.exec.compiled_attention, CompiledAttention::Contiguous);
   EXPECT_EQ(a.architecture, "resnet50");
   EXPECT_EQ(a.family, "resnet");
   const Label& b = d->labels[1];
+  EXPECT_EQ(b.exec.compiled_attention, CompiledAttention::Today);
   EXPECT_EQ(b.batch, std::nullopt);
   EXPECT_EQ(b.exec.precision, Precision::Amp);
   EXPECT_EQ(b.exec.norms, Norms::Full);

@@ -542,19 +542,26 @@ TEST(Compiled, BatchNormsOfProgramsInTrainingModeReadTheirDataTwice) {
 
 // torch/_inductor/fx_passes/fuse_attention.py
 TEST(Compiled, ReplacesAttentionThatIsWrittenOut) {
-  const auto kernels = [](const char* type, const char* attrs) {
+  const auto is_fused = [](const char* type, const char* attrs, Precision precision, CompiledAttention patterns) {
+    ExecConfig config = kCompiled;
+    config.precision = precision;
+    config.compiled_attention = patterns;
     return ops_of(plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[{}, float32]) {{
-  %1 = nn.sdpa(%x, %x, %x{});
+  %1 = nn.sdpa(%x, %x, %x, explicit=1{});
   (%1)
 }})",
                                                type, attrs)),
-                          kCompiled));
+                          config)) == Names{"nn.sdpa"};
   };
-  const Names fused{"nn.sdpa"};
-  EXPECT_EQ(kernels("(8, 64, 32)", ", explicit=1"), fused);
-  EXPECT_EQ(kernels("(2, 4, 64, 32)", ", explicit=1, scaled=\"scores\""), fused);
-  EXPECT_NE(kernels("(2, 4, 64, 32)", ", explicit=1"), fused);
-  EXPECT_NE(kernels("(8, 64, 32)", ", explicit=1, scaled=\"scores\""), fused);
+  constexpr auto kToday = CompiledAttention::Today, kBefore = CompiledAttention::Contiguous;
+  const char* const of_scores = ", scaled=\"scores\"";
+  EXPECT_TRUE(is_fused("(8, 64, 32)", "", Precision::Bf16, kToday));
+  EXPECT_TRUE(is_fused("(2, 4, 64, 32)", of_scores, Precision::Bf16, kToday));
+  EXPECT_FALSE(is_fused("(2, 4, 64, 32)", "", Precision::Bf16, kToday));
+  EXPECT_FALSE(is_fused("(8, 64, 32)", of_scores, Precision::Bf16, kToday));
+  EXPECT_FALSE(is_fused("(2, 4, 64, 32)", of_scores, Precision::Fp32, kToday));
+  EXPECT_TRUE(is_fused("(2, 4, 64, 32)", of_scores, Precision::Tf32, kToday));
+  EXPECT_TRUE(is_fused("(2, 4, 64, 32)", of_scores, Precision::Fp32, kBefore));
 }
 
 TEST(Layout, SoftmaxWantsDenseRows) {

@@ -59,8 +59,9 @@ class CompiledPlanner {
     }
     copy_operand(fused.leader);
     bring_in_input(fused.leader);
-    const bool fused_anyway = (def(of_.config.runtime).fuses_attention && in_half(fused.leader)) ||
-                              replaces_attention(of_.node(fused.leader));
+    const Replaced replaced = replaced_attention(fused.leader);
+    const bool fused_anyway =
+        (def(of_.config.runtime).fuses_attention && in_half(fused.leader)) || replaced != Replaced::No;
     const auto attention = written_out_attention(of_.g, fused.leader, {.half = in_half(fused.leader)});
     if (attention && !fused_anyway) {
       attention_.compiled(fused.leader, *attention);
@@ -77,20 +78,20 @@ class CompiledPlanner {
     if (std::ranges::any_of(fused.members, [&](NodeId id) { return adds_up_first(id); }) || reads_again(fused))
       launch(statistics_of(k, loads));
     const bool pads = generates() && pads_heads(of_.g, of_.node(fused.leader), in_half(fused.leader));
-    if (pads) pad_heads(fused.leader);
+    if (pads || replaced == Replaced::InOrder) copy_heads(fused.leader, pads);
     std::uint32_t last = launch(std::move(k));
     if (pads) last = launch(maker_.copy_of(fused.leader, {fused.leader, 0}, 2));  // what the padding leaves of it
     out_.share(fused.members, first, last);
   }
 
-  /// Flash attention's queries, keys and values with their padding, a generated kernel each.
-  void pad_heads(NodeId id) {
+  /// Fused attention's queries, keys and values in order and with their padding, a generated kernel each.
+  void copy_heads(NodeId id, bool pads) {
     const Node& n = of_.node(id);
     for (std::size_t i = AttentionOperand::kQ; i <= AttentionOperand::kV; ++i) {
       const ValueId v = n.operands[i];
       const std::int64_t head = of_.g.type(v).shape().back().value();
       Kernel k = maker_.copy_of(id, v, of_.widths.read_width(v, n));
-      const double grows = static_cast<double>(padded_head(head)) / static_cast<double>(head);
+      const double grows = pads ? static_cast<double>(padded_head(head)) / static_cast<double>(head) : 1;
       for (double* bytes : {&k.traffic.bytes, &k.traffic.handed_bytes}) *bytes *= (1 + grows) / 2;
       launch(std::move(k));
     }
@@ -294,15 +295,34 @@ class CompiledPlanner {
     }
   }
 
-  /// Whether TorchInductor replaces attention that is written out by the fused operator
-  /// (torch/_inductor/fx_passes/fuse_attention.py): of four dims where the scores are scaled (patterns 1 to 4), of
-  /// three where they are not (13). Those with masks are many forms, of which what is known here tells none.
-  bool replaces_attention(const Node& n) const {
+  /// What TorchInductor makes of attention that is written out (torch/_inductor/fx_passes/fuse_attention.py).
+  enum class Replaced { No, AsItLies, InOrder };
+
+  /// By the fused operator: of four dims where the scores are scaled (patterns 1 to 4), of three where they are not
+  /// (13). A product's operands whose batch and heads do not merge are copied first, and the patterns have no copies;
+  /// but 28 has three where the scores are multiplied, and brings the fused operator's operands in order. Those with
+  /// masks are many forms, of which what is known here tells none.
+  Replaced replaced_attention(NodeId id) {
+    const Node& n = of_.node(id);
     if (!generates() || !n.is(op("nn.sdpa")) || n.attrs.int_or("explicit", 0) != 1 || is_masked_attention(n))
-      return false;
+      return Replaced::No;
+    const bool today = of_.config.compiled_attention == CompiledAttention::Today;
+    if (today && !in_half(id) && of_.config.precision != Precision::Tf32) return Replaced::No;
     const Type& q = of_.g.type(n.operands[0]);
-    const bool scales_scores = n.attrs.string_or("scaled", "") == "scores";
-    return q.ranked() && q.rank() == (scales_scores ? 4 : 3);
+    const std::string_view scaled = n.attrs.string_or("scaled", "");
+    if (!q.ranked() || q.rank() != (scaled.empty() ? 3 : 4)) return Replaced::No;
+    if (scaled.empty()) return Replaced::AsItLies;
+    std::size_t merged = 0;
+    for (std::size_t i = AttentionOperand::kQ; i <= AttentionOperand::kV; ++i) merged += merges_heads(n.operands[i]);
+    if (merged == 3) return Replaced::AsItLies;
+    return merged == 0 && today && scaled == "scores" ? Replaced::InOrder : Replaced::No;
+  }
+
+  /// Whether (batch, heads, …) is a view of three dims, by the strides that the traced program has.
+  bool merges_heads(ValueId v) {
+    if (!strides_) strides_ = value_strides(of_.g, convolves_channels_last(of_.g, of_.config));
+    const Type& t = of_.g.type(v);
+    return !t.is_static() || is_product_view(t, (*strides_)[v.node], t);
   }
 
   /// Whether kernels are TorchInductor's, whose inference was measured.
@@ -432,8 +452,9 @@ class CompiledPlanner {
   const CompiledValues values_;
   AttentionParts attention_;
   SuppressionParts suppression_;
-  const std::vector<std::uint32_t> uses_;  ///< by node
-  const std::vector<bool> turned_;         ///< by node: turned_convolutions()
+  const std::vector<std::uint32_t> uses_;        ///< by node
+  const std::vector<bool> turned_;               ///< by node: turned_convolutions()
+  std::optional<std::vector<Strides>> strides_;  ///< by node, as in eager mode; made when it is asked for
   std::vector<bool> cast_;  ///< by node: a weight or an input that has been cast, or data that was quantised
 };
 

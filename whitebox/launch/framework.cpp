@@ -151,7 +151,7 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   out.av_macs = out.scores * value;
   out.reference = fused;
   out.repeats_heads = grouped;
-  out.scales_scores = n.attrs.string_or("scaled", "") == "scores";
+  out.scales_scores = n.attrs.has("scaled");
   return out;
 }
 

@@ -13,7 +13,7 @@ def @main(%q: Tensor[(1, 8, 128, 64), float32], %k: Tensor[(1, 8, 128, 64), floa
 // ---- stdout
 // #[version = "perfc-ir/1"]
 // def @main(%q: Tensor[(1, 8, 128, 64), float32], %k: Tensor[(1, 8, 128, 64), float32], %v: Tensor[(1, 8, 128, 64), float32]) -> (Tensor[(1, 8, 128, 64), float32]) {
-//   %3 = nn.sdpa(%q, %k, %v, explicit=1, scale=0.125, scaled="scores") : Tensor[(1, 8, 128, 64), float32] @attention;
+//   %3 = nn.sdpa(%q, %k, %v, explicit=1, scale=0.125, scaled="quotients") : Tensor[(1, 8, 128, 64), float32] @attention;
 //   (%3)
 // }
 // ---- stderr
