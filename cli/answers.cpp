@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t kDefaultDepth = 3;
 
 std::optional<std::string> emit_kernels(const Asked& a) {
-  const auto model = prepare_whitebox(a.graph, a.request.exec, OpaquePolicy::Warn, a.diags);
-  if (!model) return std::nullopt;
-  return kernels_csv(a.graph, (*model)->plan(), a.devices, a.request.exec);
+  const ExecConfig exec = with_software(a.request.exec, a.devices);
+  const auto model = prepare_whitebox(a.graph, exec, OpaquePolicy::Warn, a.diags);
+  return model ? std::optional(kernels_csv(a.graph, (*model)->plan(), a.devices, exec)) : std::nullopt;
 }
 
 /// The graph in the order in which feature generators visit it (DIPPM, Algorithm 1), whatever order it runs in.

@@ -357,9 +357,6 @@ Result<Request> to_request(const PredictOptions& o, Batches taken, Diagnostics& 
   r.host = o.host;
   r.stack = o.stack;
   r.names_no_files = o.names_no_files;
-  Diagnostics unsaid;  // what is wrong with a stack is said where devices get it
-  if (const auto stack = o.stack.empty() ? Failure{} : stack_of(r, unsaid))
-    r.exec.compiled_attention = stack->compiled_attention;
   r.predictor = o.predictor;
   r.mig = {.max_latency_ms = o.max_latency_ms, .min_throughput_per_s = o.min_throughput_per_s, .headroom = o.headroom};
   return r;

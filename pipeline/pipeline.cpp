@@ -135,10 +135,6 @@ Result<std::vector<Device>> find_devices(const DeviceTable& table, const Request
   return devices;
 }
 
-Result<Stack> stack_of(const Request& request, Diagnostics& diags) {
-  return named_or_filed<Stack>(request.stack, request.names_no_files, find_stack, parse_stack, diags);
-}
-
 Status set_surroundings(const Request& request, std::vector<Device>& devices, Diagnostics& diags) {
   if (!request.host.empty()) {
     const auto host = named_or_filed<Host>(request.host, request.names_no_files, find_host, parse_host, diags);
@@ -149,11 +145,18 @@ Status set_surroundings(const Request& request, std::vector<Device>& devices, Di
     }
   }
   if (!request.stack.empty()) {
-    const auto stack = stack_of(request, diags);
+    const auto stack = named_or_filed<Stack>(request.stack, request.names_no_files, find_stack, parse_stack, diags);
     if (!stack) return Failure{};
     for (Device& d : devices) d.stack = *stack;
   }
   return ok();
+}
+
+ExecConfig with_software(ExecConfig exec, const std::vector<Device>& devices) {
+  const auto is_before = [](const Device& d) { return d.stack.compiled_attention == CompiledAttention::Contiguous; };
+  if (!devices.empty() && std::ranges::all_of(devices, is_before))
+    exec.compiled_attention = CompiledAttention::Contiguous;
+  return exec;
 }
 
 Status can_run(const Request& request, const Device& device, Diagnostics& diags) {
@@ -168,7 +171,8 @@ Status can_run(const Request& request, const Device& device, Diagnostics& diags)
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor,
                                     const Request& request, Diagnostics& diags) {
   const StaticFeatures features = static_features(graph, request);
-  auto prepared = predictor.prepare(graph, request.exec, diags);
+  const ExecConfig exec = with_software(request.exec, devices);
+  auto prepared = predictor.prepare(graph, exec, diags);
   if (!prepared) return Failure{};
   const PreparedModel& model = **prepared;
   const auto nodes = std::make_shared<const std::vector<NodeNote>>(notes_on(graph));
@@ -180,7 +184,7 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const Device& device = devices[d];
     Report r{.model = request.model,
-             .exec = request.exec,
+             .exec = exec,
              .dtype_from = request.dtype_from,
              .device = device,
              .features = features,

@@ -163,10 +163,10 @@ Result<DeviceTable> device_table(const Request&, Diagnostics&);
 /// The request's devices, from that table, with its host and stack.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
 Result<std::vector<Device>> find_devices(const DeviceTable&, const Request&, Diagnostics&);
-/// What `--stack` names, which must be given.
-Result<Stack> stack_of(const Request&, Diagnostics&);
 /// The request's host and stack for devices that come from elsewhere.
 Status set_surroundings(const Request&, std::vector<Device>&, Diagnostics&);
+/// A run with what its devices' stacks decide of its kernels: today's unless all say otherwise.
+ExecConfig with_software(ExecConfig, const std::vector<Device>&);
 /// Whether the request's runtime runs on the device; an error that says on what it does.
 Status can_run(const Request&, const Device&, Diagnostics&);
 /// One report per device. Fails as a whole if any device fails.

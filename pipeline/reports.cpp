@@ -11,6 +11,7 @@ namespace perfc {
 Result<std::vector<Report>> full_reports(ModelFile& file, const std::vector<Device>& devices,
                                          const Predictor& predictor, Request request, Alternatives alternatives,
                                          Diagnostics& diags) {
+  request.exec = with_software(request.exec, devices);
   const auto graph = file.at(request, diags);
   if (!graph) return Failure{};
   auto reports = predict(*graph, devices, predictor, request, diags);
@@ -27,6 +28,7 @@ Result<std::vector<Report>> full_reports(ModelFile& file, const std::vector<Devi
 
 Result<std::vector<Report>> figures_only(ModelFile& file, const std::vector<Device>& devices,
                                          const Predictor& predictor, Request request, Diagnostics& diags) {
+  request.exec = with_software(request.exec, devices);
   const auto graph = file.at(request, diags);
   if (!graph) return Failure{};
   const auto model = predictor.prepare(*graph, request.exec, diags);

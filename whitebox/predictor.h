@@ -35,7 +35,7 @@ struct ExecConfig {
   Norms norms = Norms::Full;
   Task task = Task::Infer;
   Optimizer optimizer = Optimizer::Adam;                            ///< Train only
-  CompiledAttention compiled_attention = CompiledAttention::Today;  ///< the stack's
+  CompiledAttention compiled_attention = CompiledAttention::Today;  ///< its stack's
   bool cudnn_benchmark = false;  ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "devices/device.h"
+#include "pipeline/pipeline.h"
 #include "round_device.h"
 
 namespace perfc {
@@ -177,6 +178,20 @@ TEST(Stack, AWorkspaceOfHopperIsLarger) {
   const double other = predicted(graph_of(kDense), {}, d).memory.needed_mib();
   d.architecture = "hopper";
   EXPECT_NEAR(predicted(graph_of(kDense), {}, d).memory.needed_mib(), other + 24, 1e-6);
+}
+
+/// A device file may name a stack, too: which attention a compiled model has is the software's, of all devices at once.
+TEST(Stack, SaysWhichAttentionIsReplaced) {
+  Device before = round_device();
+  Diagnostics diags("stack.json");
+  const auto stack = parse_stack(with(R"("interval")", R"("compiled_attention": "contiguous", "interval")"), diags);
+  ASSERT_TRUE(stack) << diags.str();
+  before.stack = *stack;
+  EXPECT_EQ(with_software({}, {before}).compiled_attention, CompiledAttention::Contiguous);
+  EXPECT_EQ(with_software({}, {before, round_device()}).compiled_attention, CompiledAttention::Today);
+  EXPECT_EQ(with_software({}, {}).compiled_attention, CompiledAttention::Today);
+  EXPECT_NE(errors_in(with(R"("interval")", R"("compiled_attention": "all", "interval")")).find("contiguous"),
+            std::string::npos);
 }
 
 }  // namespace
