@@ -227,6 +227,12 @@ def _convolution_format(original):
     return run
 
 
+def cudnn_formats():
+    """For as long as it lasts, convolutions' results lie as cuDNN writes them: builds without it say channels first."""
+    name = "_conv_determine_backend_memory_format"
+    return mock.patch.object(torch._C, name, _convolution_format(getattr(torch._C, name)))
+
+
 def as_cuda_builds() -> None:
     """Registers, for CUDA and (training) meta tensors:
 
@@ -299,14 +305,12 @@ def as_with_data():
       than at::native does (aten/src/ATen/TensorUtils.cpp, computeStride), which is_channels_last_strides_2d
       (c10/core/MemoryFormat.h) asks for: one image, viewed so from transposed tokens, is not channels last. Nor is
       what was cached without this used; `_number_as_tensor` and `_padded` are of the same kind;
-    - how a convolution's result lies in memory, which decides what is copied later: without cuDNN channels first;
+    - how a convolution's result lies in memory, which decides what is copied later (`cudnn_formats`);
     - transformers: `_transformers_with_data`.
     """
     views = {op: _view(op_implementations_dict[op]) for op in (aten.view.default, aten._unsafe_view.default)}
-    name = "_conv_determine_backend_memory_format"
     FakeTensorMode.cache_clear()
-    with mock.patch.dict(op_implementations_dict, views), _transformers_with_data(), mock.patch.object(
-            torch._C, name, _convolution_format(getattr(torch._C, name))):
+    with mock.patch.dict(op_implementations_dict, views), _transformers_with_data(), cudnn_formats():
         try:
             yield
         finally:

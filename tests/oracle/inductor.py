@@ -118,8 +118,9 @@ def program_of(module, inputs) -> str:
         mover = dispatch.Mover("cuda", fake)
         module = mover.module(module)
         examples = [mover(i) for i in inputs]
-    with mock.patch.object(graph.GraphLowering, "compile_to_module", write), torch.no_grad(), tracing(
-            TracingContext(fake)), config.patch(compile_threads=1, shape_padding=False, force_disable_caches=True):
+    with mock.patch.object(graph.GraphLowering, "compile_to_module", write), dispatch.cudnn_formats(), \
+            torch.no_grad(), tracing(TracingContext(fake)), \
+            config.patch(compile_threads=1, shape_padding=False, force_disable_caches=True):
         try:
             compile_fx.compile_fx(module, examples)
         except Exception:

@@ -32,8 +32,7 @@ class CompiledPlanner {
   CompiledPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
       : of_(graph), maker_(maker), out_(out), images_(joined_images(graph)),
         values_(graph, images_ ? images_->alone() : std::vector<bool>()), attention_(graph, maker, out),
-        suppression_(graph, maker, out), uses_(graph.g.use_counts()), turned_(turned_convolutions(graph.g)),
-        cast_(graph.g.size(), false) {}
+        suppression_(graph, maker, out), uses_(graph.g.use_counts()), cast_(graph.g.size(), false) {}
 
   void run() {
     if (images_) bring_in_inputs();
@@ -104,7 +103,7 @@ class CompiledPlanner {
   bool launch_in_parts(const FusedGroup& fused, std::uint32_t first, const Kernel& whole,
                        const CompiledValues::Loads& loads) {
     const Node& n = of_.node(fused.leader);
-    const SplitReduction split = split_reduction(of_, fused.leader, turned_);
+    const SplitReduction split = split_reduction(of_, fused.leader);
     const bool norm = def(n.op).category == Category::Normalization, splits = split.parts > 1;
     if (!splits && !(norm && !is_row_norm(n) && split.results > 0 && of_.layout.channels_last[n.operands[0].node]))
       return false;
@@ -453,7 +452,6 @@ class CompiledPlanner {
   AttentionParts attention_;
   SuppressionParts suppression_;
   const std::vector<std::uint32_t> uses_;        ///< by node
-  const std::vector<bool> turned_;               ///< by node: turned_convolutions()
   std::optional<std::vector<Strides>> strides_;  ///< by node, as in eager mode; made when it is asked for
   std::vector<bool> cast_;  ///< by node: a weight or an input that has been cast, or data that was quantised
 };

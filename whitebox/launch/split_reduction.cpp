@@ -39,23 +39,7 @@ double parts_of_columns(double results, double length) {
 
 }  // namespace
 
-std::vector<bool> turned_convolutions(const Graph& g) {
-  std::vector<bool> convolved(g.size(), false), turned(g.size(), false);
-  for (NodeId id = 0; id < g.size(); ++id) {
-    const Node& n = g.node(id);
-    if (n.kind != NodeKind::Call) continue;
-    convolved[id] = def(n.op).category == Category::Convolution;
-    if (convolved[id] || (!is_any_view(g, n) && !n.is(op("nn.bias_add"))) || n.operands.empty() || !n.operands[0])
-      continue;
-    const NodeId from = n.operands[0].node;
-    const auto perm = n.attrs.ints_or_empty("perm");
-    convolved[id] = convolved[from];
-    turned[id] = convolved[id] && (turned[from] || (n.is(op("transpose")) && !perm.empty() && perm.back() == 1));
-  }
-  return turned;
-}
-
-SplitReduction split_reduction(const PlannedGraph& of, NodeId id, const std::vector<bool>& turned) {
+SplitReduction split_reduction(const PlannedGraph& of, NodeId id) {
   const Node& n = of.node(id);
   SplitReduction out;
   bool rows = true;
@@ -69,7 +53,6 @@ SplitReduction split_reduction(const PlannedGraph& of, NodeId id, const std::vec
     const Extents e = extents_of_rows(n, elementwise_extents(of.g.type(n.operands[0]), of.elements(n.operands[0])));
     out.results = e.m;
     out.length = e.n;
-    rows = !turned[n.operands[0].node];
   } else if (def(n.op).category == Category::Reduction && !def(n.op).scans && !n.attrs.has("axis")) {
     out.results = of.elements({id, 0});
     out.length = out.results > 0 ? of.elements(n.operands[0]) / out.results : 0;

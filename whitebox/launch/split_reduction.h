@@ -1,7 +1,5 @@
 #pragma once
 /// How TorchInductor shares out reductions of few results: in two kernels, the first of which adds up parts.
-#include <vector>
-
 #include "whitebox/launch/planned_graph.h"
 
 namespace perfc {
@@ -12,13 +10,9 @@ struct SplitReduction {
   double parts = 1;  ///< of each result's elements; 1: one kernel does
 };
 
-/// By node, what a convolution computes, looked at with its channels last. TorchInductor takes them for columns, as
-/// they would lie channels first, when it lowers a norm of them: it has not yet chosen how they lie.
-std::vector<bool> turned_convolutions(const Graph&);
-
 /// Of a reduction or a norm of rows, groups or instances; of other calls one part. On every device as on one of 132
-/// SMs. `turned`: turned_convolutions().
+/// SMs.
 /// [torch/_inductor/ir.py, Reduction.num_splits; choices.py, reduction_split_factor]
-SplitReduction split_reduction(const PlannedGraph&, NodeId, const std::vector<bool>& turned);
+SplitReduction split_reduction(const PlannedGraph&, NodeId);
 
 }  // namespace perfc
