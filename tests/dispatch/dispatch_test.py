@@ -7,8 +7,8 @@ models.tar.xz holds whole models as their users export them, dispatched.jsonl.xz
 (tests/oracle/dispatch_record.py; README.md); neither torch nor a GPU is needed here. Per model one line: calls that
 eager PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first
 difference: from what eager PyTorch does, or from the file's program where perfc is nearer to that. Then the same under
-autocast ("amp:…") and with all floats in bfloat16 ("bf16:…") for the file in float32, less what differs in float32,
-and whatever the order: which argument's cast comes first is C++'s choice.
+autocast ("amp:…"), so with timm's --fast-norm ("fast-norm:…") and with all floats in bfloat16 ("bf16:…") for the file
+in float32, less what differs in float32, and whatever the order: which argument's cast comes first is C++'s choice.
 rules.py says which kernels are which calls.
 What differs stands in explained.tsv with the reason, and no row there is idle. --update rewrites that table, new rows
 with the reason `?`, which the test refuses. --model: names as a shell pattern; --verbose: calls side by side;
@@ -41,7 +41,8 @@ MIN_MODELS = 235
 EAGER = [
     "--emit=kernels", "--mode", "eager", "--predictor", "whitebox", "--device", "a100-40gb", "--opaque=warn", "--quiet"
 ]
-WIDTHS = ("amp", "bf16")
+#: Key of a record → how perfc is asked for the same, of the file in float32.
+WIDTHS = {"amp": ["--dtype", "amp"], "bf16": ["--dtype", "bf16"], "fast-norm": ["--dtype", "amp", "--norms", "half"]}
 
 # -------------------------------------------------------------------------------------------- the comparison
 
@@ -155,13 +156,14 @@ class Compared:
     """One model: counts, differences. `name`: as in explained.tsv. `in_full`: the same in float32, where this is
     another width."""
 
-    def __init__(self, name, record, path, width="fp32", in_full=None):
+    def __init__(self, name, record, path, width="", in_full=None):
         self.name = f"{width}:{name}" if in_full else name
         key = width if in_full else "eager"
         self.eager = dispatched(record[key]) if key in record else []
         self.file = dispatched(record["file_program"]) if not in_full and "file_program" in record else None
         self.in_full = in_full
-        run = subprocess.run([rules.PERFC, str(path), *EAGER, "--dtype", width], capture_output=True, text=True)
+        asked = WIDTHS[width] if in_full else ["--dtype", "fp32"]
+        run = subprocess.run([rules.PERFC, str(path), *EAGER, *asked], capture_output=True, text=True)
         self.refused = run.returncode != 0
         self.reference = self.eager
         self.ours, self.kernels = [], 0

@@ -34,6 +34,7 @@ import torch  # noqa: E402
 import dispatch  # noqa: E402
 import dispatch_models  # noqa: E402
 import packing  # noqa: E402
+import timm_norms  # noqa: E402
 from perfc.export import exported, torchscript  # noqa: E402
 
 SECONDS = 240           # a model
@@ -104,6 +105,18 @@ def launching(calls):
     return [c for c in calls if "free" not in c]
 
 
+def with_fast_norms(name):
+    """Under autocast with timm's --fast-norm; nothing where the network's norms do not obey it."""
+    if not name.startswith("timm_") or timm_norms.norms(name.removeprefix("timm_")) != "fast":
+        return None
+    from timm.layers import set_fast_norm
+    set_fast_norm(True)
+    try:
+        return dispatch.pack(launching(dispatch.record(*dispatch_models.build(name), amp=True)))
+    finally:
+        set_fast_norm(False)
+
+
 def make(name, folder):
     module, inputs = dispatch_models.build(name)
     path, program, failures = export(name, module, inputs, folder)
@@ -119,6 +132,8 @@ def make(name, folder):
             raise
         except Exception:  # some modules mix widths, or an operator has no kernel in this one
             pass
+    if fast := with_fast_norms(name):
+        record["fast-norm"] = fast
     calls = dispatch.record(module, inputs)
     record["eager"] = dispatch.pack(calls)
     if program is not None:
