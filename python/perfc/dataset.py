@@ -8,9 +8,9 @@
 format of docs/gnn.md, and OUT/all.csv, a split with every architecture in training, from
 timm's own benchmark runs (../shared/data/timm, Apache-2.0):
 inference under AMP on RTX 3090, 4090 and 5090, eager and compiled, nchw and nhwc.
-Eager runs are labelled with the TorchScript graph, which shows what was launched; a third of
-them again with the ONNX export, which is what users have; compiled runs with the ONNX export,
-whose batch-norms are folded as the compiler folds them. --forms all writes every run with both.
+Runs are labelled with the TorchScript graph, which shows what was launched, and a third of them
+again with the ONNX export, which is what users have (it may hold constants of one image's batch).
+--forms all writes every run with both. Compiled attention is the stack's (perfc devices --stacks).
 Rows are left out, counted by reason, never in silence.
 
 Single operators come from NeuSight's timings (../shared/data/ops_neusight, MIT): float32 on
