@@ -57,6 +57,7 @@ class CompiledPlanner {
       return;
     }
     copy_operand(fused.leader);
+    copy_matrices(fused.leader);
     bring_in_input(fused.leader);
     const Replaced replaced = replaced_attention(fused.leader);
     const bool fused_anyway =
@@ -317,11 +318,16 @@ class CompiledPlanner {
     return merged == 0 && today && scaled == "scores" ? Replaced::InOrder : Replaced::No;
   }
 
-  /// Whether (batch, heads, …) is a view of three dims, by the strides that the traced program has.
+  /// Whether (batch, heads, …) is a view of three dims, by the traced program's strides.
   bool merges_heads(ValueId v) {
-    if (!strides_) strides_ = value_strides(of_.g, convolves_channels_last(of_.g, of_.config));
     const Type& t = of_.g.type(v);
-    return !t.is_static() || is_product_view(t, (*strides_)[v.node], t);
+    return !t.is_static() || is_product_view(t, strides()[v.node], t);
+  }
+
+  /// By node, as in eager mode.
+  const std::vector<Strides>& strides() {
+    if (!strides_) strides_ = value_strides(of_.g, convolves_channels_last(of_.g, of_.config));
+    return *strides_;
   }
 
   /// Whether kernels are TorchInductor's, whose inference was measured.
@@ -341,6 +347,19 @@ class CompiledPlanner {
     if (!compiled_copies_data(of_.g, leader, of_.layout, of_.weight) || values_.realization().in_order[leader]) return;
     const Node& n = of_.node(leader);
     launch(maker_.copy_of(leader, n.operands[0], of_.widths.read_width(n.operands[0], n)));
+  }
+
+  /// Operands of a batched product that no view makes three dims of: torch.matmul and einsum copy them in the program
+  /// that is traced, a kernel each where none computes them.
+  void copy_matrices(NodeId leader) {
+    const auto product = generates() ? product_operands(of_.g, leader, strides()) : std::nullopt;
+    if (!product) return;
+    const Node& n = of_.node(leader);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const ValueId v = n.operands[i];
+      if (product->copies[i] && !of_.weight[v.node] && is_any_view(of_.g, of_.g.node(v)))
+        launch(maker_.copy_of(leader, v, of_.widths.read_width(v, n)));
+    }
   }
 
   /// Under int8 a product's data is quantised row by row, once for all products that read it.
@@ -452,7 +471,7 @@ class CompiledPlanner {
   AttentionParts attention_;
   SuppressionParts suppression_;
   const std::vector<std::uint32_t> uses_;        ///< by node
-  std::optional<std::vector<Strides>> strides_;  ///< by node, as in eager mode; made when it is asked for
+  std::optional<std::vector<Strides>> strides_;  ///< made when they are asked for
   std::vector<bool> cast_;  ///< by node: a weight or an input that has been cast, or data that was quantised
 };
 

@@ -281,26 +281,28 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
 
 bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vector<bool>& weight) {
   const Node& n = g.node(id);
-  if (n.operands.empty() || !n.operands[0] || weight[n.operands[0].node]) return false;
+  if (n.operands.empty() || !n.operands[0]) return false;
   const NodeId from = n.operands[0].node;
+  const bool eager = !l.strides.empty();
+  if (!eager && weight[from]) return false;  // once and for all
   const Category c = def(n.op).category;
   switch (def(n.op).wants) {
     case Wants::Rows:
-      if (def(n.op).splits_bias && !l.strides.empty())
+      if (def(n.op).splits_bias && eager)
         return g.type(n.operands[0]).rank() > 2 &&
                !(l.stacked[id] ? reads_stack(g, id, l) : reads_matrix_of_rows(g, id, l));
       // Norms: aten/src/ATen/native/layer_norm.cpp, expect_contiguous.
-      if (c == Category::Normalization && !l.strides.empty()) return !reads_in_order(g, id, 0, l);
+      if (c == Category::Normalization && eager) return !reads_in_order(g, id, 0, l);
       return l.columns[from] && g.type(n.operands[0]).rank() > 2;
     case Wants::ChannelsFirst:
-      if (!l.strides.empty()) return !reads_in_order(g, id, 0, l);
+      if (eager) return !reads_in_order(g, id, 0, l);
       return l.strided[from] || l.channels_last[from];
     case Wants::Anything:
       break;
   }
   if (c == Category::Softmax || reflects(n)) return l.strides.empty() ? l.strided[from] : !reads_in_order(g, id, 0, l);
   if (c != Category::Convolution) return false;
-  if (!l.strides.empty()) return !reads_as_convolved(g, id, l);
+  if (eager) return !reads_as_convolved(g, id, l);
   return l.channels_last[from] ? reads_part(g, n.operands[0]) : l.strided[from] || l.channels_last[id];
 }
 

@@ -1,7 +1,8 @@
 // RUN: perfc predict %s --emit=kernels --mode eager --dtype fp32 --predictor whitebox --device a100-40gb
 // RUN: perfc predict %s --emit=kernels --mode compiled --dtype fp32 --predictor whitebox --device a100-40gb
 // COLUMNS: node,operators,bytes,m,n,k,products
-// Talking heads (cait): products over the heads before and after the softmax, so that nothing is fused attention.
+// Talking heads (cait): products over the heads before and after the softmax, so that nothing is fused attention; what
+// they permute is copied for the next product, compiled, too.
 #[version = "perfc-ir/1"]
 def @main(%q: Tensor[(2, 4, 49, 16), float32], %k: Tensor[(2, 4, 49, 16), float32], %v: Tensor[(2, 4, 49, 16), float32]) {
   %3 = transpose(%k, perm=[0, 1, 3, 2]) @transpose;
@@ -39,6 +40,7 @@ def @main(%q: Tensor[(2, 4, 49, 16), float32], %k: Tensor[(2, 4, 49, 16), float3
 // softmax nn.softmax 153664 392 49 1 1
 // after copy 153664 4802 4 1 1
 // after nn.dense 153728 4802 4 4 1
+// values copy 153664 392 49 1 1
 // values nn.batch_matmul 127008 49 16 49 8
 // ---- stderr
 // ---- exit 0
