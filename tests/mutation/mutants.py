@@ -33,7 +33,7 @@ MUTANTS = (
            '(d.architecture == "ada" && d.tdp_w >= least_w)', "(d.tdp_w > 0 && least_w > 0)", "ProductTime.*"),
     Mutant("missing-cast", "AMP launches no cast of what runs in float32", "whitebox/launch/float_widths.cpp",
            "    casts_.push_back({v, id});", "    if (reads_[id] == Reads::Half) casts_.push_back({v, id});",
-           "Autocast*"),
+           "Framework.ResizingIsInFloat32UnderAutocast"),
     Mutant("any-attention-replaced", "TorchInductor fuses attention whose scores are divided, by any version",
            "whitebox/launch/compiled.cpp", 'merged == 0 && today && scaled == "scores" ?', "merged == 0 ?",
            "golden/kernels/attention-replaced.pir"),
