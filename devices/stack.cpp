@@ -23,16 +23,17 @@ constexpr std::pair<std::string_view, StackAttention> kAttentions[] = {{"flash",
 constexpr std::pair<std::string_view, CompiledAttention> kCompiledAttentions[] = {
     {"contiguous", CompiledAttention::Contiguous}};
 
+/// Empty: what a stack file leaves out.
+template <class Choice, std::size_t kNames>
+std::string_view name_in(const std::pair<std::string_view, Choice> (&names)[kNames], Choice choice) {
+  const auto* found = std::ranges::find(names, choice, &std::pair<std::string_view, Choice>::second);
+  return found == std::end(names) ? std::string_view() : found->first;
+}
+
 }  // namespace
 
-std::string_view name(CompiledAttention attention) {
-  return attention == CompiledAttention::Contiguous ? kCompiledAttentions[0].first : std::string_view();
-}
-
-std::string_view name(StackAttention attention) {
-  const auto* found = std::ranges::find(kAttentions, attention, &std::pair<std::string_view, StackAttention>::second);
-  return found == std::end(kAttentions) ? std::string_view() : found->first;
-}
+std::string_view name(StackAttention attention) { return name_in(kAttentions, attention); }
+std::string_view name(CompiledAttention attention) { return name_in(kCompiledAttentions, attention); }
 
 double Stack::context(double resident_threads, bool convolves) const {
   return context_mib + context_kib_per_thread * resident_threads / 1024 + (convolves ? convolution_mib : 0);

@@ -83,18 +83,9 @@ Result<ValueId> walked(Call& c, Result<ValueId> v, std::int64_t count, std::int6
   return count == 1 ? v : c.slice(v, static_cast<std::int64_t>(done.size()), offset, offset + 1);
 }
 
-/// Whether a tensor of `count` elements has these strides in another shape.
-bool is_all_in_order(const Ints& size, const Ints& stride, std::int64_t count) {
-  for (std::size_t i = 0; i < size.size(); ++i) {
-    if (size[i] == 1) continue;
-    if (size[i] * stride[i] != count) return false;
-    count = stride[i];
-  }
-  return count == 1;
-}
-
 /// A gather of every element: of strides that nothing simpler describes.
-Result<ValueId> gathered(Call& c, ValueId flat, const Ints& size, const Ints& stride, std::int64_t offset) {
+Result<ValueId> gathered(Call& c, ValueId flat, const Shape& shape, const Ints& size, const Ints& stride,
+                         std::int64_t offset) {
   std::int64_t total = 1;
   for (const std::int64_t n : size) {
     if (__builtin_mul_overflow(total, n, &total) || total > Data::kMaxElements)
@@ -111,8 +102,6 @@ Result<ValueId> gathered(Call& c, ValueId flat, const Ints& size, const Ints& st
     places.emplace_back(place);
   }
   data->elements = std::move(places);
-  Shape shape;
-  for (const std::int64_t n : size) shape.emplace_back(n);
   return c.emit(op("take"), {flat, c.constant({Type::tensor(DType::Int64, shape), data})}, {{"axis", std::int64_t{0}}});
 }
 
@@ -127,9 +116,10 @@ Result<ValueId> arranged(Call& c, Result<ValueId> v, const std::vector<StridedDi
     shape[d.position] = d.size;
   }
   for (const std::size_t i : order) perm.push_back(static_cast<std::int64_t>(i));
+  const bool turned = !std::ranges::is_sorted(perm);
   v = c.reshape(v, sorted);
-  if (!std::ranges::is_sorted(perm)) v = c.transpose(v, perm);
-  if (shape != sorted || !std::ranges::is_sorted(perm)) v = c.reshape(v, shape);
+  if (turned) v = c.transpose(v, perm);
+  if (turned || shape != sorted) v = c.reshape(v, shape);
   return v && shape != size ? c.emit(op("broadcast_to"), {*v, c.int_constant(size)}) : v;
 }
 
@@ -161,10 +151,12 @@ Values as_strided(Call& c) {
   if (size->size() != stride->size())
     return c.error(fmt::format("has {} sizes and {} strides", size->size(), stride->size()));
   std::vector<StridedDim> dims;
+  Shape shape;
   for (std::size_t i = 0; i < size->size(); ++i) {
     if ((*size)[i] < 1 || (*stride)[i] < 0)
       return c.error(fmt::format("size {} and stride {} of dim {}", (*size)[i], (*stride)[i], i));
     if ((*size)[i] > 1 && (*stride)[i] > 0) dims.push_back({(*size)[i], (*stride)[i], i});
+    shape.emplace_back((*size)[i]);
   }
   std::ranges::stable_sort(dims, std::ranges::greater{}, &StridedDim::stride);
   const auto memory = memory_of(c, *v, c.given("storage_offset"));
@@ -174,13 +166,13 @@ Values as_strided(Call& c) {
   const auto reached = reach(dims);
   if (!reached || *offset < 0 || *reached > *count || *offset > *count - *reached)
     return c.error(fmt::format("strides reach beyond the data, which have {} elements", *count));
-  if (memory->is_self && is_all_in_order(*size, *stride, *count))
+  if (memory->is_self && *reached == *count && is_contiguous(shape, *stride))
     return c.view_result("self", op("reshape"), {c.int_constant(*size)});
   auto flat = c.reshape(memory->value, {-1});
   if (!flat) return Failure{};
   if (const auto all = walks(dims, *count, *offset))
     return single(c, arranged(c, walked(c, *flat, *count, *offset, *all), dims, *size));
-  return single(c, gathered(c, *flat, *size, *stride, *offset));
+  return single(c, gathered(c, *flat, shape, *size, *stride, *offset));
 }
 
 }  // namespace perfc::torch

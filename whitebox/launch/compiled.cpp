@@ -352,9 +352,10 @@ class CompiledPlanner {
   /// Operands of a batched product that no view makes three dims of: torch.matmul and einsum copy them in the program
   /// that is traced, a kernel each where none computes them.
   void copy_matrices(NodeId leader) {
-    const auto product = generates() ? product_operands(of_.g, leader, strides()) : std::nullopt;
-    if (!product) return;
     const Node& n = of_.node(leader);
+    if (!generates() || !multiplies_matrices(n)) return;
+    const auto product = product_operands(of_.g, leader, strides());
+    if (!product) return;
     for (std::size_t i = 0; i < 2; ++i) {
       const ValueId v = n.operands[i];
       if (product->copies[i] && !of_.weight[v.node] && is_any_view(of_.g, of_.g.node(v)))

@@ -300,7 +300,7 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
     case Wants::Anything:
       break;
   }
-  if (c == Category::Softmax || reflects(n)) return l.strides.empty() ? l.strided[from] : !reads_in_order(g, id, 0, l);
+  if (c == Category::Softmax || reflects(n)) return eager ? !reads_in_order(g, id, 0, l) : l.strided[from];
   if (c != Category::Convolution) return false;
   if (eager) return !reads_as_convolved(g, id, l);
   return l.channels_last[from] ? reads_part(g, n.operands[0]) : l.strided[from] || l.channels_last[id];

@@ -433,12 +433,17 @@ Strides elementwise_strides(const Type& type, const Strides& strides) {
   return written_elementwise({{extents, strides}}, extents);
 }
 
+bool multiplies_matrices(const Node& n) {
+  if (n.kind != NodeKind::Call || n.operands.size() < 2 || !n.operands[0] || !n.operands[1]) return false;
+  if (n.is(op("einsum"))) return true;
+  return n.is(op("nn.batch_matmul"));
+}
+
 std::optional<ProductOperands> product_operands(const Graph& g, NodeId id, const std::vector<Strides>& strides,
                                                 const CastOperands& cast) {
   const Node& n = g.node(id);
-  if (n.kind != NodeKind::Call || n.operands.size() < 2 || !n.operands[0] || !n.operands[1]) return std::nullopt;
-  if (n.is(op("einsum"))) return of_einsum(g, id, strides, cast);
-  return n.is(op("nn.batch_matmul")) ? of_matmul(g, id, strides, cast) : std::nullopt;
+  if (!multiplies_matrices(n)) return std::nullopt;
+  return n.is(op("einsum")) ? of_einsum(g, id, strides, cast) : of_matmul(g, id, strides, cast);
 }
 
 }  // namespace perfc

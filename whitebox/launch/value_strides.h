@@ -33,6 +33,8 @@ bool is_product_view(const Type&, const Strides&, const Type& result);
 /// (aten/src/ATen/native/transformers/sdp_utils_cpp.h, check_last_dim_stride_equals_1_dense).
 bool fused_attention_reads(const Graph&, NodeId, const std::vector<Strides>&, const CastOperands& = {});
 
+/// Whether a call may have `product_operands`: known without strides.
+bool multiplies_matrices(const Node&);
 /// The operands of a contraction as the batched product wants them: (batch, rows, columns).
 struct ProductOperands {
   bool copies[2] = {false, false};  ///< which no view can make
