@@ -77,6 +77,7 @@ struct Device {
   int sms = 0;
   double boost_clock_mhz = 0;
   double exponentials = 16;  ///< per clock of a multiprocessor
+  bool grace = false;        ///< a Grace CPU launches its kernels, over NVLink-C2C
   double memory_mib = 0;
   double tdp_w = 0;
   double idle_w = 0;

@@ -108,6 +108,7 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   if (!kMemoryTypes.count(d.memory_type))
     (void)diags.error(fmt::format("{}.memory_type: must be one of {}, is '{}'", path,
                                   fmt::join(std::next(kMemoryTypes.begin()), kMemoryTypes.end(), ", "), d.memory_type));
+  f.flag("grace", d.grace);
   f.text("source", source);
   f.rates("vector_tflops", d.vector_tflops, kDtypes, 1e6);
   f.rates("matrix_tflops", d.matrix_tflops, kDtypes, 1e6);

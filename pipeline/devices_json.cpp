@@ -77,6 +77,7 @@ Json entry_json(const Device& d) {
            {"mig", std::move(mig)}};
   if (d.core_bandwidth_gb_s > 0) out["core_bandwidth_gb_s"] = d.core_bandwidth_gb_s;
   if (d.streams > 0) out["streams"] = d.streams;
+  if (d.grace) out["grace"] = true;
   return out;
 }
 

@@ -19,6 +19,7 @@ NAMES = {"a100-sxm": "a100-80gb", "h100-sxm": "h100-sxm", "h200-sxm": "h200", "l
          "AMD Instinct MI100": "mi100", "AMD Instinct MI210": "mi210", "mi210": "mi210", "mi355x": "mi355x",
          "b200-sxm": "b200", "b300-sxm": "b300", "gb200": "gb200", "gb300": "gb300"}
 BLACKWELL = ("b200-sxm", "b300-sxm", "gb200", "gb300")
+GRACE = ("gb200", "gb300")  # beside a Grace CPU
 AMD = ("AMD Instinct MI100", "AMD Instinct MI210")  # in float32
 AMD_HALF = ("mi210", "mi355x")
 GROUPS = {"ga100": ("a100-sxm",), "graphics": ("l40s",), "hopper": ("h100-sxm", "h200-sxm"), "blackwell": BLACKWELL}

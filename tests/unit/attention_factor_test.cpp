@@ -49,7 +49,7 @@ TEST(AttentionFactor, IsTheStudys) {
     AttentionProblem a;
     int form = 0;
     double factor = 0;
-    fields >> chip >> d.bandwidth >> d.reading >> d.l2_bytes >> d.sms >> d.clock_hz >> d.matrix_flops >>
+    fields >> chip >> d.grace >> d.bandwidth >> d.reading >> d.l2_bytes >> d.sms >> d.clock_hz >> d.matrix_flops >>
         d.exponentials >> d.lanes >> d.sustained >> d.resident >> d.tdp_w >> form >> a.batch >> a.heads >>
         a.key_heads >> a.queries >> a.keys >> a.channels >> a.window >> factor;
     d.products = *std::ranges::find_if(kChipClasses, [&](ChipClass c) { return name(c) == chip; });
@@ -63,6 +63,14 @@ TEST(AttentionFactor, IsTheStudys) {
   });
   EXPECT_GE(cases, 80);
   EXPECT_GT(largest / least, 1.2);
+}
+
+TEST(AttentionFactor, GraceIsAClassOfItsOwn) {
+  AttentionFacts d = a_gpu(ChipClass::Blackwell);
+  const AttentionProblem shortest = a_problem(AttentionForm::Encoder, 1, 1, 128);
+  const double beside_x86 = attention_factor(shortest, d);
+  d.grace = true;
+  EXPECT_GT(attention_factor(shortest, d), beside_x86);
 }
 
 TEST(AttentionFactor, ABetterDeviceOfAClassIsNotSlower) {

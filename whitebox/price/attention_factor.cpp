@@ -15,7 +15,8 @@ PERFC_EMBED_BYTES(perfc_attention_trees, PERFC_ATTENTION_TREES);
 namespace perfc {
 namespace {
 
-constexpr std::size_t kAttentionFeatures = 20;
+constexpr std::size_t kAttentionFeatures = 23;
+constexpr int kGraceBlackwell = 4;  ///< a class in these trees alone
 
 double seen_keys(const AttentionProblem& a) { return a.window > 0 ? std::min(a.keys, a.window) : a.keys; }
 
@@ -31,9 +32,9 @@ std::array<float, kAttentionFeatures> attention_features(const AttentionProblem&
   std::size_t at = 0;
   const auto add = [&](double value) { out[at++] = static_cast<float>(value); };
   add(static_cast<double>(form_of(a)));
-  add(static_cast<double>(*learned_class(d.products)));
-  for (const double v : {a.batch, a.heads, a.key_heads, a.heads / a.key_heads, a.queries, keys, a.channels, a.window,
-                         filled(a.queries), filled(keys)})
+  add(d.grace && d.products == ChipClass::Blackwell ? kGraceBlackwell : *learned_class(d.products));
+  for (const double v : {a.batch, a.heads, a.key_heads, a.heads / a.key_heads, a.key_heads / a.batch, a.queries, keys,
+                         a.channels, a.window, filled(a.queries), filled(keys), pairs, moved})
     add(v);
   add(attention_blocks(a, d.chip) / d.sms);
   add(a.key_heads / d.sms);

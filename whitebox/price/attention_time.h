@@ -63,6 +63,7 @@ struct AttentionFacts {
   double exponentials = 16;  ///< per clock of an SM
   double sustained = 1;      ///< of the clock, what the chip holds under long matrix work
   double tdp_w = 0;
+  bool grace = false;  ///< a Grace CPU launches its kernels
 };
 
 struct AttentionTime {

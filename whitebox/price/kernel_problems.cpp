@@ -183,7 +183,8 @@ AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_
           .lanes = m.lanes,
           .exponentials = d.exponentials,
           .sustained = apart ? sustained : 1,  // the others' `share` has it
-          .tdp_w = d.tdp_w};
+          .tdp_w = d.tdp_w,
+          .grace = d.grace};
 }
 
 bool has_cudnn_attention(const Device& d) {

@@ -34,10 +34,10 @@ def @main(%x: Tensor[(2, 32, 2048, 128), float32], %q: Tensor[(2, 2048, 4096), f
 // ---- stdout
 // nn.sdpa 68719476736 217.080 45.490
 // nn.sdpa 68719476736 170.270 45.479
-// nn.group_query_attention 68719476736 133.468 54.067
+// nn.group_query_attention 68719476736 133.958 54.265
 // nn.group_query_attention 8589934592 27.658 5.231
 // nn.group_query_attention 8589934592 6.375 3.600
-// nn.group_query_attention 33554432 6.255 5.556
-// nn.group_query_attention 33554432 4.390 0.366
+// nn.group_query_attention 33554432 6.262 5.562
+// nn.group_query_attention 33554432 4.411 0.368
 // ---- stderr
 // ---- exit 0
