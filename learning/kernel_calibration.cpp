@@ -29,8 +29,9 @@ constexpr std::string_view kProductColumns[] = {"device", "kind", "m", "n", "k",
 constexpr auto kFactors = static_cast<Eigen::Index>(std::size(kProductFactors));
 
 /// Errors beyond this, in ln, pull linearly (Huber 1964); a factor's distance from where it stood, in ln, counts as
-/// kStay of an error: what 24 rows do not say stays. Both as in studies/kernels/fit_products.py.
-constexpr double kLargeError = 0.1, kStay = 0.15;
+/// kStay of an error: what 24 rows do not say stays. Of a chip whose class was measured less is to be learned.
+/// studies/kernels/chosen_products.py chose them.
+constexpr double kLargeError = 0.1, kStay = 0.3, kStayOfKnown = 0.6;
 constexpr int kMostFitSteps = 30;
 constexpr double kFactorProbe = 0.02, kLeastChange = 1e-3, kFirstDamping = 1e-2;
 
@@ -100,7 +101,7 @@ Result<MeasuredProducts> read_products(const std::string& path, Diagnostics& dia
 class ProductFit {
  public:
   ProductFit(ProductDevice device, const std::vector<MeasuredProduct>& measured)
-      : device_(device), measured_(measured) {}
+      : device_(device), measured_(measured), stay_(device.learned ? kStayOfKnown : kStay) {}
 
   /// Levenberg and Marquardt's method on outlier-weighted squares: factors in ln, around where they stood.
   Eigen::VectorXd run() const {
@@ -115,9 +116,9 @@ class ProductFit {
         slopes.col(c) = (errors_at(moved) - errors) / kFactorProbe;
       }
       Eigen::MatrixXd hessian = slopes.transpose() * weights.asDiagonal() * slopes;
-      hessian.diagonal().array() += kStay * kStay;
+      hessian.diagonal().array() += stay_ * stay_;
       hessian.diagonal() *= 1 + damping;
-      const Eigen::VectorXd gradient = slopes.transpose() * weights.asDiagonal() * errors + kStay * kStay * at;
+      const Eigen::VectorXd gradient = slopes.transpose() * weights.asDiagonal() * errors + stay_ * stay_ * at;
       const Eigen::VectorXd change = hessian.ldlt().solve(-gradient).cwiseMax(-1).cwiseMin(1);
       const double found = loss_at(at + change);
       damping *= found < loss ? 1.0 / 3 : 4;
@@ -144,7 +145,7 @@ class ProductFit {
     return e <= kLargeError ? e * e : kLargeError * (2 * e - kLargeError);
   }
   double loss_at(const Eigen::VectorXd& at) const {
-    return errors_at(at).unaryExpr(&huber).sum() + kStay * kStay * at.squaredNorm();
+    return errors_at(at).unaryExpr(&huber).sum() + stay_ * stay_ * at.squaredNorm();
   }
   /// ln(predicted / measured) by product.
   Eigen::VectorXd errors_at(const Eigen::VectorXd& at) const {
@@ -161,6 +162,7 @@ class ProductFit {
 
   ProductDevice device_;
   const std::vector<MeasuredProduct>& measured_;
+  double stay_;
 };
 
 }  // namespace

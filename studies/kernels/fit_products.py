@@ -279,7 +279,7 @@ def judge_bf16(d, judged, boost):
     groups = {x: g for g, names in data.GROUPS.items() for x in names}
     seen = {x: fit_class(fit_rows[fit_rows.device == x]) for x in groups}
     of_class = fit_groups(fit_rows)
-    table, rng = Table(), np.random.default_rng(0)
+    table = Table()
     for x, g in groups.items():
         v = judged[judged.device == x]
         apes = lambda t: np.abs(t / v.t.to_numpy() - 1) * 100
@@ -295,11 +295,6 @@ def judge_bf16(d, judged, boost):
                 table.add("device out, boosted", x, apes(boosted(rows, {y: seen[y] for y in siblings}, v, c)))
         near = moved(of_class[NEAREST[g]], NEAREST[g], g)
         table.add("group out, constants of the nearest", x, percent_errors(v, near))
-        refits = []
-        for _ in range(5):
-            few = fit_rows[fit_rows.device == x].sample(24, random_state=int(rng.integers(1 << 30)))
-            refits.append(percent_errors(v, Fit()(few, near, ADAPTED, stay=0.15)))
-        table.add("group out, 24 rows measured", x, np.concatenate(refits))
         if boost:
             rows = sample(fit_rows, 6000)
             table.add("unseen shapes, boosted", x, apes(boosted(rows, seen, v, seen[x])))

@@ -36,7 +36,6 @@ FROM_DEVICE = ([f"waves_{a}_{b}" for a, b in TILES] +
                ["arithmetic_us", "weights_us", "data_us", "weights_by_cache", "by_kilowatt"] +
                [f"arithmetic_us_{a}_{b}" for a, b in TILES])  # of whole waves of such tiles
 FEATURES = OF_SHAPE + FROM_DEVICE
-SAMPLED = "b300-sxm"  # whose products the calibration's test has
 
 TREES, LEAVES = 1300, 127
 LEAF_STEP = 2.0**-13
@@ -116,14 +115,6 @@ def write_cases(trees, path):
     path.write_text("\n".join(lines) + "\n")
 
 
-def write_sample(rows, path, n, seed):
-    """Measured products as `perfc devices calibrate` reads them: tests/unit/kernel_calibration_test.cpp."""
-    lines = ["device,kind,m,n,k,dtype,us,copies"]
-    for r in rows.sample(n, random_state=seed).itertuples():
-        lines.append(f"{data.NAMES[r.device]},gemm,{r.m},{r.n},{r.k},bf16,{r.t * 1e6:.4g},6")
-    path.write_text("\n".join(lines) + "\n")
-
-
 def class_constants():
     """By device, from whitebox/constants/products.h."""
     found = fit_quantised.class_constants()
@@ -146,9 +137,6 @@ def main():
     if a.write:
         (data.ROOT / "data/models/products.trees").write_bytes(tree_format.of_model(trees, len(FEATURES), LEAF_STEP))
         write_cases(trees, data.ROOT / "tests/unit/product_factors.tsv")
-        one = bf16[bf16.device == SAMPLED]
-        write_sample(one[one.part == 2], data.ROOT / "tests/fixtures/products_to_calibrate.csv", 24, 0)
-        write_sample(one[one.part == 1], data.ROOT / "tests/fixtures/products_to_judge.csv", 100, 0)
     if a.device_out:
         judge_device_out(bf16[bf16.part == 2], fitted, judged, constants)
     print(f"{time.time() - start:.0f} s, judged on part {a.part}")

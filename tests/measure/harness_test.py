@@ -31,7 +31,7 @@ import zoo  # noqa: E402
 from measure_test import FakeNvml  # noqa: E402
 from perfc.export import targets  # noqa: E402
 from perfc.export.targets import Entry, Model  # noqa: E402
-from perfc.measure import host, worker  # noqa: E402
+from perfc.measure import host, products, worker  # noqa: E402
 from perfc.measure.cells import Cell  # noqa: E402
 from perfc.measure.cpu import CpuBackend, live_bytes_peak  # noqa: E402
 from perfc.measure.cuda import CudaBackend, Nvml  # noqa: E402
@@ -293,6 +293,61 @@ class Host(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads(done.stdout)
         self.assertEqual((found["schema"], [h["name"] for h in found["hosts"]]), ("perfc.hosts/1", ["here"]))
+
+
+class Products(unittest.TestCase):
+    class Captured(CpuBackend):
+        """Captures as CUDA would, and counts the graphs."""
+
+        def __init__(self):
+            super().__init__(1)
+            self.graphs = 0
+
+        def capture(self, step):
+            self.graphs += 1
+            return step
+
+    def measured(self, sizes, free):
+        backend, left_out = self.Captured(), []
+        with mock.patch.multiple(products, PRODUCTS=sizes, free_bytes=lambda torch: free,
+                                 TIMING=Protocol(warm_up=1, runs=3, seconds=0)):
+            return products.rows(backend, "here", "bf16", left_out.append), left_out, backend
+
+    def test_a_call_takes_what_a_product_takes(self):
+        rows, left_out, backend = self.measured([(1, 64, 64), (64, 512, 2048)], 1e9)
+        self.assertEqual((left_out, backend.graphs), ([], 2 * len(rows)))
+        self.assertEqual([tuple(r) for r in rows], [products.COLUMNS] * 2)
+        self.assertEqual([r["copies"] for r in rows], [products.COPIES] * 2)
+        x, w = torch.randn(64, 2048, dtype=torch.bfloat16), torch.randn(512, 2048, dtype=torch.bfloat16)
+        runs = [time_of(lambda: torch.nn.functional.linear(x, w)) for _ in range(20)]
+        self.assertLess(max(float(rows[1]["us"]) / min(runs), min(runs) / float(rows[1]["us"])), 5)
+        self.assertLess(float(rows[0]["us"]), float(rows[1]["us"]))
+
+    def test_as_many_copies_as_half_of_the_memory_holds(self):
+        of_weight, of_result = 2 * 512 * 2048, 2 * 64 * 512
+        data = 2 * 64 * 2048
+        self.assertEqual(products.copies_within(2 * (data + 3 * (of_weight + of_result)), 64, 512, 2048), 3)
+        rows, left_out, _ = self.measured([(64, 512, 2048), (1, 64, 64)], of_weight)
+        self.assertEqual([r["k"] for r in rows], [64])
+        self.assertEqual(left_out, ["left out, for want of memory: m=64, n=512, k=2048"])
+
+    def test_sizes_that_small_gpus_hold(self):
+        self.assertEqual(len(set(products.PRODUCTS)), 24)
+        for m, n, k in products.PRODUCTS:
+            self.assertGreater(products.copies_within(4e9, m, n, k), 0, (m, n, k))
+
+    def test_the_command_says_what_is_missing(self):
+        done = subprocess.run([sys.executable, "-m", "perfc.measure", "--products", "--backend", "cpu"],
+                              env=ENVIRONMENT, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("error: --products needs a GPU", done.stderr)
+
+
+def time_of(call) -> float:
+    """µs."""
+    start = time.perf_counter()
+    call()
+    return (time.perf_counter() - start) * 1e6
 
 
 class Targets(unittest.TestCase):

@@ -56,7 +56,7 @@ double mean_error(const Device& d, const std::string& table) {
 }
 
 TEST_F(CalibratingOnKernels, TwoDozenProductsSayWhatOthersTake) {
-  // studies/kernels/product_factor.py --write writes both tables: a B300's products, of shapes that no table shares
+  // studies/kernels/chosen_products.py --write writes both tables: a B300's products, of shapes that no table shares
   const std::string judged = fmt::format("{}products_to_judge.csv", kFixtures);
   Diagnostics diags("test");
   const auto b300 = DeviceTable::builtin().find("b300", diags);
@@ -65,7 +65,7 @@ TEST_F(CalibratingOnKernels, TwoDozenProductsSayWhatOthersTake) {
   ASSERT_TRUE(found) << diags.str();
   EXPECT_EQ(found->labels, 24);
   EXPECT_LT(found->error_after, found->error_before);
-  EXPECT_LT(mean_error(found->device, judged), mean_error(*b300, judged) + 0.002);  // was in what its class learned
+  EXPECT_LT(mean_error(found->device, judged), mean_error(*b300, judged) + 0.006);  // was in what its class learned
   EXPECT_LT(mean_error(found->device, judged), 0.05);
 }
 

@@ -90,10 +90,16 @@ def parse(argv):
     p.add_argument("--host", action="store_true",
                    help="write what PyTorch's dispatch takes on this machine, with or without a GPU, for perfc's "
                    "--host (to -o FILE, else to standard output), and stop")
+    p.add_argument("--products", action="store_true",
+                   help="write what two dozen dense products in 16 bits take on this GPU, for perfc devices calibrate "
+                   "(to -o FILE, else to standard output), and stop")
     args = p.parse_args(argv)
-    if args.host and (args.describe or args.lists or args.ops):
-        p.error("--host stands alone: models and operators are measured by another call")
-    if args.describe or args.host:
+    for alone in ("host", "products"):
+        if getattr(args, alone) and (args.describe or args.lists or args.ops or (args.host and args.products)):
+            p.error(f"--{alone} stands alone: models and operators are measured by another call")
+    if args.products and args.dtype not in (None, ["fp16"], ["bf16"]):
+        p.error("--products is of one --dtype, fp16 or bf16")
+    if args.describe or args.host or args.products:
         return args
     if not args.output:
         p.error("name the labels to write with -o")
@@ -189,7 +195,7 @@ def main(argv=None) -> int:
                 f"knows"
             )
             return 0
-        return measure_host(args) if args.host else run(args)
+        return measure_host(args) if args.host else measure_products(args) if args.products else run(args)
     except Unavailable as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -221,6 +227,23 @@ def measure_host(args) -> int:
     files.write_text(args.output, text)
     print(f"{args.output}: {entry['name']}, {entry['framework']}: {entry['eager_us']['kernel']} µs per call of one "
           f"kernel; perfc MODEL --host {args.output}")
+    return 0
+
+
+def measure_products(args) -> int:
+    require_torch()
+    from . import products, worker
+    name = find_backend(args.backend)
+    products.check_backend(name)
+    backend = worker.make_backend(name, None)
+    device = args.device or describe.device_name(make_sensors(name).host)
+    rows = products.rows(backend, device, args.dtype[0] if args.dtype else products.native_dtype(), isolate.say)
+    text = "".join(",".join(str(v) for v in line) + "\n" for line in (products.COLUMNS, *(r.values() for r in rows)))
+    if not args.output:
+        print(text, end="")
+        return 0
+    files.write_text(args.output, text)
+    print(f"{args.output}: {len(rows)} products; perfc devices calibrate {args.output}")
     return 0
 
 
