@@ -237,7 +237,10 @@ def measure_products(args) -> int:
     products.check_backend(name)
     backend = worker.make_backend(name, None)
     device = args.device or describe.device_name(make_sensors(name).host)
-    rows = products.rows(backend, device, args.dtype[0] if args.dtype else products.native_dtype(), isolate.say)
+    try:
+        rows = products.rows(backend, device, args.dtype[0] if args.dtype else products.native_dtype(), isolate.say)
+    except RuntimeError as error:  # CUDA's, out of memory among them
+        raise Unavailable(f"--products: {str(error).splitlines()[0]}") from None
     text = "".join(",".join(str(v) for v in line) + "\n" for line in (products.COLUMNS, *(r.values() for r in rows)))
     if not args.output:
         print(text, end="")
