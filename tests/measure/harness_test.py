@@ -31,7 +31,7 @@ import zoo  # noqa: E402
 from measure_test import FakeNvml  # noqa: E402
 from perfc.export import targets  # noqa: E402
 from perfc.export.targets import Entry, Model  # noqa: E402
-from perfc.measure import host, products, worker  # noqa: E402
+from perfc.measure import cli, host, products, worker  # noqa: E402
 from perfc.measure.cells import Cell  # noqa: E402
 from perfc.measure.cpu import CpuBackend, live_bytes_peak  # noqa: E402
 from perfc.measure.cuda import CudaBackend, Nvml  # noqa: E402
@@ -335,6 +335,21 @@ class Products(unittest.TestCase):
         self.assertEqual(len(set(products.PRODUCTS)), 24)
         for m, n, k in products.PRODUCTS:
             self.assertGreater(products.copies_within(4e9, m, n, k), 0, (m, n, k))
+
+    def test_the_command_writes_a_table_for_calibrate(self):
+        with tempfile.TemporaryDirectory() as folder, \
+             mock.patch.object(cli, "find_backend", lambda wanted: "cuda"), \
+             mock.patch.object(cli, "make_sensors", lambda backend: types.SimpleNamespace(host="NVIDIA A, B")), \
+             mock.patch.object(worker, "make_backend", lambda name, threads: self.Captured()), \
+             mock.patch.multiple(products, PRODUCTS=[(1, 64, 64)], free_bytes=lambda torch: 1e9,
+                                 native_dtype=lambda: "bf16", TIMING=Protocol(warm_up=1, runs=3, seconds=0)):
+            path = pathlib.Path(folder) / "products.csv"
+            self.assertEqual(cli.main(["--products", "-o", str(path)]), 0)
+            with open(path, newline="") as f:
+                [row] = csv.DictReader(f)
+        self.assertEqual([row[c] for c in ("device", "kind", "m", "n", "k", "dtype", "copies")],
+                         ["NVIDIA A, B", "gemm", "1", "64", "64", "bf16", str(products.COPIES)])
+        self.assertGreater(float(row["us"]), 0)
 
     def test_the_command_says_what_is_missing(self):
         done = subprocess.run([sys.executable, "-m", "perfc.measure", "--products", "--backend", "cpu"],

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
+import io
 import json
 import os
 import pathlib
@@ -94,8 +96,8 @@ def parse(argv):
                    help="write what two dozen dense products in 16 bits take on this GPU, for perfc devices calibrate "
                    "(to -o FILE, else to standard output), and stop")
     args = p.parse_args(argv)
-    for alone in ("host", "products"):
-        if getattr(args, alone) and (args.describe or args.lists or args.ops or (args.host and args.products)):
+    for alone, other in (("host", args.products), ("products", args.host)):
+        if getattr(args, alone) and (args.describe or args.lists or args.ops or other):
             p.error(f"--{alone} stands alone: models and operators are measured by another call")
     if args.products and args.dtype not in (None, ["fp16"], ["bf16"]):
         p.error("--products is of one --dtype, fp16 or bf16")
@@ -221,13 +223,18 @@ def measure_host(args) -> int:
     from . import host
     entry = host.entry(find_backend(args.backend), args.device)
     text = json.dumps({"schema": "perfc.hosts/1", "hosts": [entry]}, indent=2, ensure_ascii=False) + "\n"
-    if not args.output:
-        print(text, end="")
-        return 0
-    files.write_text(args.output, text)
-    print(f"{args.output}: {entry['name']}, {entry['framework']}: {entry['eager_us']['kernel']} µs per call of one "
-          f"kernel; perfc MODEL --host {args.output}")
+    write_or_print(args.output, text, f"{entry['name']}, {entry['framework']}: {entry['eager_us']['kernel']} µs per "
+                   f"call of one kernel; perfc MODEL --host {args.output}")
     return 0
+
+
+def write_or_print(output: str | None, text: str, summary: str) -> None:
+    """Without a file to write, the text alone goes to standard output."""
+    if output:
+        files.write_text(output, text)
+        print(f"{output}: {summary}")
+    else:
+        print(text, end="")
 
 
 def measure_products(args) -> int:
@@ -241,12 +248,11 @@ def measure_products(args) -> int:
         rows = products.rows(backend, device, args.dtype[0] if args.dtype else products.native_dtype(), isolate.say)
     except RuntimeError as error:  # CUDA's, out of memory among them
         raise Unavailable(f"--products: {str(error).splitlines()[0]}") from None
-    text = "".join(",".join(str(v) for v in line) + "\n" for line in (products.COLUMNS, *(r.values() for r in rows)))
-    if not args.output:
-        print(text, end="")
-        return 0
-    files.write_text(args.output, text)
-    print(f"{args.output}: {len(rows)} products; perfc devices calibrate {args.output}")
+    text = io.StringIO()
+    writer = csv.DictWriter(text, products.COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_or_print(args.output, text.getvalue(), f"{len(rows)} products; perfc devices calibrate {args.output}")
     return 0
 
 
