@@ -24,10 +24,11 @@ bool read_list(const YAML::Node& node, std::vector<std::string>& out) {
 }  // namespace
 
 PredictKeys::PredictKeys(PredictOptions& o)
-    : texts{{"batch", &o.batch},         {"dtype", &o.dtype},        {"mode", &o.mode},     {"runtime", &o.runtime},
-            {"layout", &o.layout},       {"norms", &o.norms},        {"opaque", &o.opaque}, {"dynamic", &o.dynamic},
-            {"host", &o.host},           {"stack", &o.stack},        {"task", &o.task},     {"optimizer", &o.optimizer},
-            {"predictor", &o.predictor}, {"signature", &o.signature}},
+    : texts{{"batch", &o.batch},         {"dtype", &o.dtype},         {"mode", &o.mode},
+            {"runtime", &o.runtime},     {"layout", &o.layout},       {"norms", &o.norms},
+            {"opaque", &o.opaque},       {"dynamic", &o.dynamic},     {"host", &o.host},
+            {"stack", &o.stack},         {"task", &o.task},           {"optimizer", &o.optimizer},
+            {"predictor", &o.predictor}, {"signature", &o.signature}, {"pacing", &o.pacing}},
       lists{{"dim", &o.dims},     {"shape", &o.shapes},           {"batch_axis", &o.batch_axes},
             {"value", &o.values}, {"trip_count", &o.trip_counts}, {"bound", &o.bounds}} {}
 

@@ -186,10 +186,11 @@ std::string_view name(Verdict v) {
 
 std::string setting_of(const Report& r) {
   const RuntimeDef& runtime = def(r.exec.runtime);
-  return fmt::format("{}, {}{}{}{}", runtime.title, name(r.exec.precision),
+  return fmt::format("{}, {}{}{}{}{}", runtime.title, name(r.exec.precision),
                      runtime.own_layout ? "" : fmt::format(" {}", name(r.exec.layout)),
                      r.exec.norms == Norms::Half ? " half norms" : "",
-                     r.exec.task == Task::Infer ? "" : fmt::format(" {}", name(r.exec.task)));
+                     r.exec.task == Task::Infer ? "" : fmt::format(" {}", name(r.exec.task)),
+                     r.exec.pacing == usual_pacing(r.exec.task) ? "" : fmt::format(", runs {}", name(r.exec.pacing)));
 }
 
 std::optional<double> FigureChange::relative() const {

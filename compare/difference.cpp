@@ -21,10 +21,14 @@ constexpr double kDifferenceTail = 0.25;
 /// steps between MIGProfiler's networks, which are unlike each other, lie within (docs/judged.md).
 constexpr double kMemoryStep = 0.15, kMemoryLeft = 0.2;
 
-/// Share of a run's time that its host sets, by how device and host join.
+/// Sharpness of the larger of the device's and the host's time. (our choice)
+constexpr double kOverlapSharpness = 8;
+
+/// Share of a run's time that its host sets, roughly: a baseline says how long either is, not how they follow each
+/// other.
 double host_share(const FiguresOf& f) {
-  const double device = std::pow(f.device_ms, constants::kOverlapSharpness);
-  const double host = std::pow(f.host_ms, constants::kOverlapSharpness);
+  const double device = std::pow(f.device_ms, kOverlapSharpness);
+  const double host = std::pow(f.host_ms, kOverlapSharpness);
   return device + host > 0 ? host / (device + host) : 0;
 }
 

@@ -171,6 +171,8 @@ KernelGraph merge_equal(const KernelPlan& plan, int rounds) {
   KernelGraph out;
   out.host_calls = plan.host_calls;
   out.class_of.resize(n);
+  const double calls = std::max(plan.host_calls.total(), 1.0);
+  for (const HostCalls& c : plan.dispatched) out.dispatched.push_back(static_cast<float>(c.total() / calls));
   std::unordered_map<std::uint64_t, std::uint32_t> classes;
   for (std::size_t i = 0; i < n; ++i) {
     const auto [at, is_new] = classes.try_emplace(colour[i], static_cast<std::uint32_t>(out.kernels.size()));

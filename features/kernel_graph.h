@@ -20,6 +20,7 @@ struct KernelGraph {
   std::vector<std::uint32_t> class_of;  ///< of each kernel of the plan
   std::vector<std::uint32_t> first;     ///< of each class, the kernel of the plan that `kernels` has
   HostCalls host_calls;
+  std::vector<float> dispatched;  ///< of each kernel of the plan: the share of these calls up to its own
 };
 KernelGraph merge_equal(const KernelPlan&, int rounds);
 

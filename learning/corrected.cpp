@@ -14,8 +14,6 @@
 namespace perfc {
 namespace {
 
-static_assert(kSharpness == constants::kOverlapSharpness, "the networks' join of device and host is the whitebox's");
-
 constexpr std::array<std::string_view, kTerms> kTermNames{"matmul", "convolution", "depthwise", "vector",
                                                           "gather", "launch",      "host"};
 
@@ -257,10 +255,9 @@ class CorrectedPredictor final : public Predictor {
     const std::vector<Priced> prices = own.priced(v.device);
     if (!v.why_not.empty()) return fall_back(own, prices, v);
     const double whitebox_ms = trained.on(v.device, v.prices).device_ms,
-                 corrected_ms = c.latency_ms ? device_part_ms(*c.latency_ms, c.host_ms)
-                                             : trained.corrected(v.device, v.prices, c).device_ms,
+                 corrected_ms = c.device_ms ? *c.device_ms : trained.corrected(v.device, v.prices, c).device_ms,
                  factor = whitebox_ms > 0 ? corrected_ms / whitebox_ms : 1;
-    c.latency_ms.reset();
+    c.device_ms.reset();
     c.work.assign(own.plan().kernels.size(), factor);
     c.launch = c.work;
     c.host_ms = own.host_ms(v.device) * v.terms[kHostTerm];
@@ -297,10 +294,9 @@ class CorrectedPredictor final : public Predictor {
       c.work.push_back(work[k]);
       c.launch.push_back(launch[k]);
     }
-    // Residuals are of runs that kept the device busy: the host's time stays. What the networks have of a graph's
-    // latency has their factors as they are.
-    if (v.advice && belief >= 1)
-      c.latency_ms = joined_ms(device_part_ms(v.advice->latency_ms, c.host_ms) * factor, c.host_ms);
+    // Residuals are of runs that kept the device busy: the host's time stays. What the networks have of the device's
+    // has their factors as they are.
+    if (v.advice && belief >= 1) c.device_ms = v.advice->device_ms * factor;
     c.novelty = v.sight.novelty;
     const SimilarityBin bin = similarity_bin(v.residual.similarity);
     if (bin == SimilarityBin::Unlike)

@@ -77,9 +77,7 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
           failures.push_back(messages.all().empty() ? labels_[l].model : to_string(messages.all().front()));
           continue;
         }
-        auto merged = std::make_shared<KernelGraph>(kernel_graph(*plan, kCorrectedConvolutions));
-        merged->class_of = {};
-        kernels = std::move(merged);
+        kernels = std::make_shared<KernelGraph>(kernel_graph(*plan, kCorrectedConvolutions));
       }
       graphs[l] = kernels;
     }
@@ -152,10 +150,22 @@ std::map<std::string, std::size_t> CorrectedData::fold_of_groups(
 
 double CorrectedData::whitebox_ms(const CorrectedItem& i, const Device& device) const {
   const Rates rates(device, i.label->exec.precision);
-  double device_us = 0;
-  for (std::size_t k = 0; k < i.graph->kernels.size(); ++k)
-    device_us += price(i.graph->kernels[k], rates).time_us * i.graph->count[k];
-  return std::max(device_us / 1e3, host_ms(i, device));
+  std::vector<double> times_us;
+  for (const Kernel& k : i.graph->kernels) times_us.push_back(price(k, rates).time_us);
+  return timeline(i, times_us, host_ms(i, device)).ms();
+}
+
+Timeline CorrectedData::timeline(const CorrectedItem& i, std::span<const double> times_us, double host_ms) const {
+  const KernelGraph& g = *i.graph;
+  std::vector<Dispatched> kernels;
+  double device_ms = 0;
+  for (std::size_t k = 0; k < g.class_of.size(); ++k) {
+    const std::uint32_t c = g.class_of[k];
+    kernels.push_back({g.dispatched[k] * host_ms, times_us[c] / 1e3, g.kernels[c].repeat});
+    device_ms += kernels.back().device_ms * kernels.back().repeat;
+  }
+  return i.label->exec.pacing == Pacing::Queued ? Timeline::queued(device_ms, host_ms)
+                                                : Timeline::awaited(kernels, host_ms);
 }
 
 double CorrectedData::host_ms(const CorrectedItem& i, const Device& device) const {
@@ -236,7 +246,18 @@ void CorrectedData::fit_table() {
 GraphSample CorrectedData::sample(const CorrectedItem& i, const Device& device, const DeviceTerms& terms) const {
   const ExecConfig& exec = i.label->exec;
   KernelSight sight = kernel_sight(*i.graph, prices_of(*i.graph, device, exec.precision), device, exec, table_);
-  return kernel_sample(*i.graph, sight.priced, std::move(sight.rows), host_ms(i, device), table_, terms);
+  const double host = host_ms(i, device);
+  std::vector<double> times_us;
+  double device_ms = 0;
+  for (std::size_t k = 0; k < sight.priced.size(); ++k) {
+    times_us.push_back(sight.priced[k].time_us);
+    device_ms += times_us.back() / 1e3 * i.graph->count[k];
+  }
+  const Timeline whole = timeline(i, times_us, host);
+  GraphSample out = kernel_sample(*i.graph, sight.priced, std::move(sight.rows), host, table_, terms);
+  out.globals[kHostPartColumn] = static_cast<float>(host > 0 ? whole.host_ms() / host : 0);
+  out.globals[kDevicePartColumn] = static_cast<float>(device_ms > 0 ? (whole.ms() - whole.host_ms()) / device_ms : 0);
+  return out;
 }
 
 }  // namespace perfc

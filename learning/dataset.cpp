@@ -98,6 +98,9 @@ Result<Label> read_label(const CsvTable& table, const CsvTable::Row& row, const 
     else in.wrong("stack", stack, "a name of perfc devices --stacks");
   }
   l.task = in.choice("task", {"infer", "train"}) == 0 ? "infer" : "train";
+  l.exec.pacing = usual_pacing(l.task == "train" ? Task::Train : Task::Infer);
+  if (!in.text("pacing").empty())
+    l.exec.pacing = in.choice("pacing", {"awaited", "queued"}) == 0 ? Pacing::Awaited : Pacing::Queued;
   l.latency_ms = in.measured("latency_ms");
   l.memory_mib = in.measured("memory_mib");
   l.energy_j = in.measured("energy_j");

@@ -137,7 +137,8 @@ GraphSample kernel_sample(const KernelGraph& graph, std::span<const Priced> pric
       s.nodes(i, kKernelColumns + c) = static_cast<float>(rows.at(i, c));
     }
   }
-  s.globals = {static_cast<float>(host_ms * 1e3 * terms[kHostTerm]), 0};
+  s.globals.assign(kGlobalColumns, 0);
+  s.globals[kHostColumn] = static_cast<float>(host_ms * 1e3 * terms[kHostTerm]);
   return s;
 }
 

@@ -62,12 +62,12 @@ void NetworkMean::add(std::span<const GraphSample> samples, std::span<Advice> ou
   };
   for (auto& member : members_) {
     exchange(member);
-    const Matrix<float>& output = network_->forward(context, batch->input);
+    network_->forward(context, batch->input);
     const Matrix<float>& factors = network_->factors();
     for (std::size_t g = 0; g < samples.size(); ++g) {
       Advice& a = out[g];
       const std::size_t first = batch->graph.first(g);
-      a.latency_ms += std::log(std::max<double>(output(g, 0), 1e-9));
+      a.device_ms += std::log(std::max<double>(network_->device_us()[g], 1e-9));
       for (std::size_t k = 0; k < a.work.size(); ++k) {
         a.work[k] += std::log(factors(first + k, 0));
         a.launch[k] += std::log(factors(first + k, 1));
@@ -77,7 +77,7 @@ void NetworkMean::add(std::span<const GraphSample> samples, std::span<Advice> ou
   }
   const auto nets = static_cast<double>(members_.size());
   for (Advice& a : out) {
-    a.latency_ms = std::exp(a.latency_ms / nets) / 1e3;
+    a.device_ms = std::exp(a.device_ms / nets) / 1e3;
     for (double& w : a.work) w = std::exp(w / nets);
     for (double& l : a.launch) l = std::exp(l / nets);
   }

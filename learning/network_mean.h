@@ -20,7 +20,7 @@ class NetworkMean {
 
   /// What the networks say of a graph on a device.
   struct Advice {
-    double latency_ms = 0;
+    double device_ms = 0;
     std::vector<double> work, launch;  ///< factors, by row of the sample
   };
   /// One per sample. Many small ones are passed through the networks together; what is said of each does not depend on

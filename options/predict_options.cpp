@@ -172,6 +172,7 @@ bool set_execution(const PredictOptions& o, ExecConfig& exec, Diagnostics& usage
       !choose("--layout", o.layout.empty() ? "nchw" : o.layout, {"nchw", "nhwc"}, usage) ||
       !choose("--norms", o.norms, {"full", "half"}, usage) ||
       !choose("--task", o.task, {"infer", "forward", "train"}, usage) ||
+      !choose("--pacing", o.pacing.empty() ? "awaited" : o.pacing, {"awaited", "queued"}, usage) ||
       !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"}, usage)) {
     return false;
   }
@@ -184,6 +185,7 @@ bool set_execution(const PredictOptions& o, ExecConfig& exec, Diagnostics& usage
   exec.optimizer = o.optimizer == "sgd"        ? Optimizer::Sgd
                    : o.optimizer == "momentum" ? Optimizer::Momentum
                                                : Optimizer::Adam;
+  exec.pacing = o.pacing.empty() ? usual_pacing(exec.task) : o.pacing == "queued" ? Pacing::Queued : Pacing::Awaited;
   exec.cudnn_benchmark = o.cudnn_benchmark;
   exec.layout = o.layout == "nhwc" ? Layout::Nhwc : Layout::Nchw;
   exec.norms = o.norms == "full" ? Norms::Full : Norms::Half;
@@ -272,6 +274,9 @@ void add_execution_options(Command& c, PredictOptions& o) {
            "infer, forward (keeps what a backward pass would need, as PyTorch does without no_grad) or train (a whole "
            "step) [infer]");
   c.option("--optimizer", o.optimizer, "Of a training step: sgd, momentum or adam [adam]");
+  c.option("--pacing", o.pacing,
+           "awaited: each run is waited for before the next begins, as a service and most benchmarks do; queued: runs "
+           "queue up behind each other, as training steps do [awaited; a training step: queued]");
   c.option("--cudnn-benchmark", o.cudnn_benchmark,
            "The run sets torch.backends.cudnn.benchmark: memory with what a monitor sees while cuDNN tries its "
            "algorithms");

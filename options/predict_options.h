@@ -18,6 +18,7 @@ struct PredictOptions {
   std::string batch;  ///< kept as text: "0" and "x" get a message of our own, "1,8,32" is a sweep
   std::string dtype, runtime, mode, layout;  ///< empty: the runtime's own
   std::string norms = "full", task = "infer", optimizer = "adam";
+  std::string pacing;  ///< empty: the task's
   std::string predictor = "default", opaque = "refuse", fold = "auto", dynamic = "typical";
   std::vector<std::string> shapes, dims, values, batch_axes, trip_counts, bounds;
   std::string signature;

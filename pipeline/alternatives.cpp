@@ -44,11 +44,17 @@ void try_out(const std::string& options, Request changed, std::int64_t batch, Mo
   }
 }
 
+double recorded_ms(const Report& r, double launch_ms) {
+  const Dispatched graph{launch_ms, r.prediction.device_ms};
+  return r.exec.pacing == Pacing::Queued ? Timeline::queued(graph.device_ms, launch_ms).ms()
+                                         : Timeline::awaited({&graph, 1}, launch_ms).ms();
+}
+
 /// The kernels of these reports, launched as one graph: they are not predicted a second time.
 void add_recorded(const RuntimeDef& graph, std::vector<Report>& reports) {
   for (Report& r : reports)
     if (runs_on(graph, r.device))
-      r.runtimes.push_back({graph.id, r.exec.precision, joined_ms(r.prediction.device_ms, graph.run_us / 1e3)});
+      r.runtimes.push_back({graph.id, r.exec.precision, recorded_ms(r, graph.run_us / 1e3)});
 }
 
 }  // namespace

@@ -127,6 +127,7 @@ std::string to_json(std::span<const Report> reports, std::size_t top) {
                            {"layout", name(r.exec.layout)},
                            {"norms", name(r.exec.norms)},
                            {"task", name(r.exec.task)},
+                           {"pacing", name(r.exec.pacing)},
                            {"predictor", p.predictor},
                            {"method", p.method},
                            {"latency_ms", round6(p.latency_ms)},

@@ -15,9 +15,11 @@ std::string heading(const Report& r) {
   if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
   if (r.dtype_from == DtypeFrom::File) precision += " (the model's)";
   const RuntimeDef& runtime = def(r.exec.runtime);
-  return fmt::format("{} · batch {} · {} · {}, {}{}{} · {}", r.model, r.features.batch, r.device.title, runtime.title,
+  return fmt::format("{} · batch {} · {} · {}, {}{}{}{} · {}", r.model, r.features.batch, r.device.title, runtime.title,
                      precision, runtime.own_layout ? "" : fmt::format(" {}", name(r.exec.layout)),
-                     r.exec.norms == Norms::Half ? " half norms" : "", r.prediction.predictor);
+                     r.exec.norms == Norms::Half ? " half norms" : "",
+                     r.exec.pacing == usual_pacing(r.exec.task) ? "" : fmt::format(", runs {}", name(r.exec.pacing)),
+                     r.prediction.predictor);
 }
 
 /// "  key       value            note"

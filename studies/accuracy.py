@@ -385,7 +385,7 @@ def main():
     if args.operators:
         single = ["NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.",
                   "They lie between two events with nothing queued: a host's launch, 0.025 ms beside the A100 and 0.05",
-                  "beside the P100, and the kernel behind it, where perfc has the longer of both.", "",
+                  "beside the P100, and the kernel behind it.", "",
                   *operators([r for r in load(args.operators) if r["left_out"] == "device"])]
     section("F, norms unknown", norms)
     section("D and F together", both)

@@ -61,7 +61,7 @@ def judge(args):
         for row in csv.DictReader(f, delimiter="\t"):
             said = judging.predicted(args.perfc, args.models / f"{row['model']}.pt2", "--batch", row["batch"],
                                      "--device", row["device"], "--dtype", "fp16", "--predictor", args.predictor,
-                                     *judging.host(args))
+                                     "--pacing", "queued", *judging.host(args))
             bound = "host" if judging.is_host_bound(said) else "device"
             beside = judging.beside(said, float(row["ms"]))
             found[row["device"], bound, row["model"].split("_")[0]].append(beside)

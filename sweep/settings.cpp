@@ -69,6 +69,7 @@ Result<std::string> sweep_settings(const PredictOptions& o, const SweepPlan& pla
                          {"norms", o.norms},
                          {"task", o.task},
                          {"optimizer", o.optimizer},
+                         {"pacing", o.pacing},
                          {"cudnn-benchmark", o.cudnn_benchmark},
                          {"predictor", o.predictor},
                          {"opaque", o.opaque},

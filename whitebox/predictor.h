@@ -21,11 +21,20 @@ enum class Task { Infer, Forward, Train };
 enum class Norms { Full, Half };
 /// Of a training step.
 enum class Optimizer { Sgd, Momentum, Adam };
+/// How runs follow each other.
+enum class Pacing : std::uint8_t {
+  Awaited,  ///< each is waited for before the next begins: a service, most benchmarks
+  Queued,   ///< queued up while the device still works: training steps, loops between two events
+};
 std::string_view name(ExecMode);
 std::string_view name(Layout);
 std::string_view name(Norms);
 std::string_view name(Task);
 std::string_view name(Optimizer);
+std::string_view name(Pacing);
+
+/// Of a task, if nobody says: who trains does not wait for each step.
+constexpr Pacing usual_pacing(Task t) { return t == Task::Train ? Pacing::Queued : Pacing::Awaited; }
 
 struct ExecConfig {
   Precision precision = Precision::Fp32;
@@ -34,6 +43,7 @@ struct ExecConfig {
   Layout layout = Layout::Nchw;
   Norms norms = Norms::Full;
   Task task = Task::Infer;
+  Pacing pacing = Pacing::Awaited;
   Optimizer optimizer = Optimizer::Adam;                            ///< Train only
   CompiledAttention compiled_attention = CompiledAttention::Today;  ///< its stack's
   bool cudnn_benchmark = false;  ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first

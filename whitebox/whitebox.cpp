@@ -77,9 +77,9 @@ std::optional<Rates> other_attention(Device device, const ExecConfig& config) {
 }
 
 /// Lets the interval reach to what the other attention takes, and says so.
-void reach_other_attention(double flash_us, Prediction& out) {
+void reach_other_attention(double flash_us, const Timeline& timeline, Prediction& out) {
   if (flash_us <= 0) return;
-  const double more = joined_ms(out.device_ms + flash_us / 1e3, out.host_ms) / joined_ms(out.device_ms, out.host_ms);
+  const double more = timeline.ms(1 + flash_us / 1e3 / out.device_ms) / timeline.ms();
   if (more < constants::kNoticed) return;
   out.latency_hi_ms *= more;
   out.novelty.push_back(fmt::format(
@@ -216,10 +216,11 @@ Prediction WhiteboxModel::on(const Device& device, std::span<const Priced> price
   const Load load = add_kernels(device, prices, nullptr, out);
   out.host_ms = host_ms(device);
   out.host_calls = dispatched(device);
-  out.latency_ms = std::max(out.device_ms, out.host_ms);
+  const Timeline timeline = this->timeline(device, load.times_us, out.host_ms);
+  out.latency_ms = timeline.ms();
   add_memory(needs_.on(device), device, out);
-  add_interval(load, device, out);
-  reach_other_attention(load.flash_us, out);
+  add_interval(load, timeline, device, out);
+  reach_other_attention(load.flash_us, timeline, out);
   add_energy(load, device, out);
   return out;
 }
@@ -228,17 +229,20 @@ Prediction WhiteboxModel::corrected(const Device& device, std::span<const Priced
   Prediction out = notes_;
   check_precision(device, config_, plan_, out);
   describe_loops(device, def(config_.runtime), calls_of_groups(device), out);
-  const Load load = add_kernels(device, prices, &c, out);
+  Load load = add_kernels(device, prices, &c, out);
   out.host_ms = c.host_ms;
-  out.latency_ms = c.latency_ms ? *c.latency_ms : joined_ms(out.device_ms, c.host_ms);
+  if (c.device_ms && out.device_ms > 0) {
+    for (double& us : load.times_us) us *= *c.device_ms / out.device_ms;
+  }
+  const Timeline timeline = this->timeline(device, load.times_us, c.host_ms);
+  out.latency_ms = timeline.ms();
   out.host_calls = dispatched(device);
   const double device_width = c.device_width ? std::hypot(*c.device_width, c.kernel_part * load.kernel_width)
                                              : stranger_width(load.kernel_width);
   const double width = std::hypot(c.graph_width, device_width * remaining_width(device.calibrated_labels));
-  const double device_ms = device_part_ms(out.latency_ms, c.host_ms);
-  set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
+  set_interval(time_interval(timeline, std::exp(width), device.host.interval), out);
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
-  reach_other_attention(load.flash_us, out);
+  reach_other_attention(load.flash_us, timeline, out);
   add_memory(needs_.on(device), device, out);
   add_energy(load, device, out);
   return out;
@@ -294,6 +298,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<c
     const Priced& p = prices[i];
     const double time_us = c ? corrected_us(p, *c, i) : p.time_us;
     total_us += time_us * k.repeat;
+    load.times_us.push_back(time_us);
     evidence.add(k, time_us * k.repeat);
     load.power.add(k, p, rates, time_us * k.repeat);
     if (flash && k.half && is_attention(k))
@@ -329,7 +334,8 @@ void WhiteboxModel::add_energy(const Load& load, const Device& device, Predictio
 
 /// 90 % interval: what was measured on the device (studies/timm_whitebox.py); where nobody looked, what is known of the
 /// kernels.
-void WhiteboxModel::add_interval(const Load& load, const Device& device, Prediction& out) const {
+void WhiteboxModel::add_interval(const Load& load, const Timeline& timeline, const Device& device,
+                                 Prediction& out) const {
   const std::string precision(perfc::name(config_.precision));
   const double device_width = stranger_width(load.kernel_width) * remaining_width(device.calibrated_labels);
   const double runtime_width = std::log(def(config_.runtime).interval);
@@ -348,30 +354,29 @@ void WhiteboxModel::add_interval(const Load& load, const Device& device, Predict
     out.novelty.push_back(fmt::format("precision {} was not calibrated, only {}", precision, fmt::join(known, ", ")));
   }
   factor = std::exp(std::hypot(std::log(factor), runtime_width));
-  set_interval(time_interval(out.device_ms, out.host_ms, factor, device.host.interval), out);
+  set_interval(time_interval(timeline, factor, device.host.interval), out);
 }
 
-double joined_ms(double device_ms, double host_ms) {
-  const double longer = std::max(device_ms, host_ms);
-  if (longer <= 0) return 0;
-  const double ratio = std::min(device_ms, host_ms) / longer;
-  return longer * std::pow(1 + std::pow(ratio, constants::kOverlapSharpness), 1 / constants::kOverlapSharpness);
-}
-
-double device_part_ms(double joined, double host_ms) {
-  if (joined <= host_ms) return 0;
-  return joined *
-         std::pow(1 - std::pow(host_ms / joined, constants::kOverlapSharpness), 1 / constants::kOverlapSharpness);
-}
-
-TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor) {
-  const double now = joined_ms(device_ms, host_ms);
-  if (now <= 0) return {};
-  const auto moved = [&](double device, double host) {
-    return std::exp(std::hypot(std::log(joined_ms(device_ms * device, host_ms) / now),
-                               std::log(joined_ms(device_ms, host_ms * host) / now)));
-  };
-  return {.down = moved(1 / device_factor, 1 / host_factor), .up = moved(device_factor, host_factor)};
+Timeline WhiteboxModel::timeline(const Device& device, std::span<const double> times_us, double host_ms) const {
+  const RuntimeDef& runtime = def(config_.runtime);
+  std::vector<Dispatched> kernels;
+  kernels.reserve(times_us.size());
+  double device_ms = 0, launched = 0;
+  for (std::size_t i = 0; i < times_us.size(); ++i) {
+    const double repeat = plan_.kernels[i].repeat;
+    launched += repeat;
+    device_ms += times_us[i] / 1e3 * repeat;
+    const double by_then = runtime.run_us > 0 ? runtime.run_us + runtime.kernel_us * launched
+                                              : device.host.us(plan_.dispatched[i], config_.mode);
+    kernels.push_back({by_then, times_us[i] / 1e3, repeat});
+  }
+  // Nobody dispatches beside a CPU's own work.
+  if (config_.pacing == Pacing::Queued || runtime.mlas) return Timeline::queued(device_ms, host_ms);
+  // Calls that only this device makes, a training step's longer ones and a network's term are spread over all.
+  const double all = runtime.run_us > 0 ? runtime.run_us + runtime.kernel_us * launched
+                                        : device.host.us(plan_.host_calls, config_.mode);
+  for (Dispatched& k : kernels) k.host_ms *= all > 0 ? host_ms / all : 0;
+  return Timeline::awaited(kernels, host_ms);
 }
 
 Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, const ExecConfig& config,
@@ -411,6 +416,7 @@ std::string_view name(Task t) { return t == Task::Infer ? "infer" : t == Task::F
 std::string_view name(Optimizer o) {
   return o == Optimizer::Sgd ? "sgd" : o == Optimizer::Momentum ? "momentum" : "adam";
 }
+std::string_view name(Pacing p) { return p == Pacing::Awaited ? "awaited" : "queued"; }
 std::string_view name(Bound b) { return b == Bound::Compute ? "compute" : b == Bound::Memory ? "memory" : "launch"; }
 
 std::unique_ptr<Predictor> make_whitebox(OpaquePolicy policy) { return std::make_unique<Whitebox>(policy); }

@@ -7,13 +7,14 @@
 #include "whitebox/memory/on_device.h"
 #include "whitebox/price/power.h"
 #include "whitebox/price/roofline.h"
+#include "whitebox/timeline.h"
 
 namespace perfc {
 
 /// What a learned predictor changes. Memory is the whitebox's own.
 struct Correction {
   std::vector<double> work, launch;  ///< factors per kernel of the plan
-  std::optional<double> latency_ms;  ///< none: what the factors make of the kernels, and the host
+  std::optional<double> device_ms;   ///< the kernels' sum; none: what the factors make of them
   double host_ms = 0;
   double graph_width = 0;  ///< half the 90 % interval, in ln, on devices with runs in training …
   double kernel_part = 0;  ///< … and 0 to 1: how much of what is known of the kernels it wants beside it
@@ -21,20 +22,6 @@ struct Correction {
   std::optional<double> device_width;
   std::vector<std::string> novelty;
 };
-
-/// What a device and a host that work side by side take together: (device⁸ + host⁸)^⅛.
-double joined_ms(double device_ms, double host_ms);
-/// The device's time, given what both take together.
-double device_part_ms(double joined_ms, double host_ms);
-
-/// Factors down and up from a predicted time that hold 90 % of the measured ones.
-struct TimeInterval {
-  double down = 1, up = 1;
-};
-/// Of a time that the device's and the host's make together, where each is uncertain by a factor of its own: what
-/// either moves the time by, joined in squares of logarithms, for the two are independent. So the host's factor holds
-/// alone where it bounds the run, and does not count where the device does by far.
-TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor);
 
 class WhiteboxModel final : public PreparedModel {
  public:
@@ -56,12 +43,15 @@ class WhiteboxModel final : public PreparedModel {
   HostCalls calls_of_groups(const Device&) const;
   struct Load {
     PowerLoad power;
-    double kernel_width = 0;  ///< KernelEvidence's
-    double flash_us = 0;      ///< more with the other attention that PyTorch may take
+    std::vector<double> times_us;  ///< of a launch, by kernel
+    double kernel_width = 0;       ///< KernelEvidence's
+    double flash_us = 0;           ///< more with the other attention that PyTorch may take
   };
   Load add_kernels(const Device&, std::span<const Priced>, const Correction*, Prediction&) const;
   void add_energy(const Load&, const Device&, Prediction&) const;
-  void add_interval(const Load&, const Device&, Prediction&) const;
+  void add_interval(const Load&, const Timeline&, const Device&, Prediction&) const;
+  /// `host_ms`: the host's time in all.
+  Timeline timeline(const Device&, std::span<const double> times_us, double host_ms) const;
 
   ExecConfig config_;
   KernelPlan plan_;

@@ -115,14 +115,14 @@ bool predict_models(PackPlan& plan, int& code) {
   return good;
 }
 
-/// The best slice for a model that none serves, and what misses.
+/// The best slice for a model that none serves, of equal ones the largest, and what misses.
 std::string why_unservable(const PackPlan& plan, std::size_t model) {
   const PackModel& m = plan.problem.models[model];
   const Device& d = plan.device;
   std::optional<std::size_t> best;
   const auto by = [&](std::size_t p) { return missed_by(m.demand, *m.on[p], d.mig[p].memory_mib, plan.slices.limits); };
   for (std::size_t p = 0; p < m.on.size(); ++p) {
-    if (m.on[p] && (!best || by(p) < by(*best))) best = p;
+    if (m.on[p] && (!best || by(p) <= by(*best))) best = p;
   }
   return fmt::format("{}: no slice of {} serves it; on the best, {}, it {}", plan.entries[model].name, d.name,
                      d.mig[*best].name,

@@ -48,8 +48,10 @@ const Matrix<T>& Corrected<T>::forward(Context& c, const GraphInput<T>& input) {
   corrections_.resize(nodes, 2);
   factors_.resize(nodes, 2);
   output_.resize(graphs, 1);
+  output_.fill(0);
   device_us_.assign(graphs, 0);
   host_us_.assign(graphs, 0);
+  parts_.assign(graphs, {});
   constexpr T most = static_cast<T>(kMostCorrection);
   for (std::size_t g = 0; g < graphs; ++g) {
     for (std::size_t i = c.graph->first(g); i < c.graph->first(g + 1); ++i) {
@@ -62,10 +64,14 @@ const Matrix<T>& Corrected<T>::forward(Context& c, const GraphInput<T>& input) {
                         input.nodes(i, kWaitingColumn));
     }
     host_us_[g] = input.globals(g, kHostColumn) * std::exp(term(g, kHostTerm));
-    // (device^p + host^p)^(1/p), scaled by the larger one.
-    const T larger = std::max(device_us_[g], host_us_[g]);
-    const T ratio = larger > 0 ? std::min(device_us_[g], host_us_[g]) / larger : T(0);
-    output_(g, 0) = larger * std::pow(1 + std::pow(ratio, T(kSharpness)), T(1 / kSharpness));
+    const std::pair<T, T> sums[] = {
+        {T(1), T(0)}, {T(0), T(1)}, {input.globals(g, kDevicePartColumn), input.globals(g, kHostPartColumn)}};
+    for (const auto& [of_device, of_host] : sums) {
+      const T us = of_device * device_us_[g] + of_host * host_us_[g];
+      if (us <= output_(g, 0)) continue;
+      output_(g, 0) = us;
+      parts_[g] = {of_device, of_host};
+    }
   }
   return output_;
 }
@@ -81,13 +87,9 @@ void Corrected<T>::backward(Context& c, const Matrix<T>& doutput) {
       terms_.gradient(0, column) += gradient;
       if (row > 0 && row < terms_.value.rows()) terms_.gradient(row, column) += gradient;
     };
-    // d output / d device = (device / output)^(p − 1), and so for the host.
     const T total = output_(g, 0);
-    const auto slope = [&](T part) {
-      return total > 0 ? doutput(g, 0) * std::pow(part / total, T(kSharpness - 1)) : T(0);
-    };
-    const T ddevice = slope(device_us_[g]);
-    add_term(kHostTerm, slope(host_us_[g]) * host_us_[g]);
+    const T ddevice = doutput(g, 0) * parts_[g].first;
+    add_term(kHostTerm, doutput(g, 0) * parts_[g].second * host_us_[g]);
     for (std::size_t i = c.graph->first(g); i < c.graph->first(g + 1); ++i) {
       const T count = input.nodes(i, kCountColumn);
       const T dwork = ddevice * count * input.nodes(i, kWorkColumn) * factors_(i, 0);

@@ -7,8 +7,10 @@
 ///
 ///     device = Σ count · (work · e^(a + z_kind) + launch · e^(b + z_launch) + waiting)
 ///     host   = dispatch · e^z_host
-///     time   = (device^p + host^p)^(1/p)
+///     time   = the largest of device, host, and α · host + β · device
 ///
+/// The device waits for the host at first, or where kernels are short: α and β are the parts of both that follow each
+/// other (whitebox/timeline.h), 0 where runs queue up.
 /// a and b are the network's two outputs for a kernel, bounded to ±kMostCorrection;
 /// z are a device's own terms, what its calibration constants left over. The sum
 /// scales to graphs larger than any in training, and every kernel's share of it is
@@ -27,13 +29,11 @@ enum KernelColumn : std::size_t {
   kKindColumn,
   kKernelColumns
 };
-/// Columns of GraphInput::globals: host time in µs, and whose terms apply (0: nobody's).
-enum GlobalColumn : std::size_t { kHostColumn, kTermsColumn, kGlobalColumns };
+/// Columns of GraphInput::globals: host time in µs, whose terms apply (0: nobody's), α and β.
+enum GlobalColumn : std::size_t { kHostColumn, kTermsColumn, kHostPartColumn, kDevicePartColumn, kGlobalColumns };
 /// Columns of the table of terms: five kinds of kernels, launch, host.
 inline constexpr std::size_t kTermKinds = 5, kLaunchTerm = 5, kHostTerm = 6, kTerms = 7;
 inline constexpr double kMostCorrection = 0.7;
-/// p, the sharpness of the maximum of device and host time: both equal gives 9 % more than either.
-inline constexpr double kSharpness = 8;
 
 struct CorrectedOptions {
   std::size_t features = 0;  ///< columns of `kernel_columns`
@@ -57,6 +57,8 @@ class Corrected : public GraphModel<T> {
   const Matrix<T>& terms() const { return terms_.value; }
   /// Of the last forward pass, kernels × 2: factors on work and on launch, terms included.
   const Matrix<T>& factors() const { return factors_; }
+  /// Of the last forward pass, by graph: the device's time in µs.
+  const std::vector<T>& device_us() const { return device_us_; }
 
  private:
   T term(std::size_t graph, std::size_t column) const;
@@ -66,6 +68,8 @@ class Corrected : public GraphModel<T> {
   const GraphInput<T>* input_ = nullptr;
   Matrix<T> features_, corrections_, factors_, output_, dcorrections_;
   std::vector<T> device_us_, host_us_;
+  /// By graph: the parts of the device's and the host's time that make the longest sum.
+  std::vector<std::pair<T, T>> parts_;
 };
 
 extern template class Corrected<float>;

@@ -312,7 +312,7 @@ const report = (() => {
       run.device_title,
       run.runtime,
       `${run.dtype}${run.layout ? ` ${run.layout}` : ""}`,
-      run.task === "infer" ? "inference" : run.task,
+      (run.task === "infer" ? "inference" : run.task) + (run.pacing ? `, runs ${run.pacing}` : ""),
       `predictor ${run.predictor}`,
     ].join(" · ");
     verdict(m);

@@ -118,7 +118,7 @@ def predict(model: Model | None = None, example_inputs: Any = None, *, path: Any
         alternatives: whether to predict other runtimes and what helps a run that the host bounds (of one batch), which
             takes a few more predictions.
         export: how a torch.nn.Module is exported, as in `python -m perfc.export --format`: "json" or "pt2".
-        **options: the command line's others, `-` as `_`: dtype, runtime, mode, layout, norms, task, optimizer,
+        **options: the command line's others, `-` as `_`: dtype, runtime, mode, layout, norms, task, optimizer, pacing,
             cudnn_benchmark, shape, dim, value, batch_axis, trip_count, dynamic, bound, signature, host, stack,
             device_file, from_nvidia_smi, predictor, opaque, fold_batch_norm, max_latency, min_throughput, headroom
             (docs/python.md).

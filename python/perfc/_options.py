@@ -37,6 +37,7 @@ class Options(TypedDict, total=False):
     norms: str | None
     task: str | None
     optimizer: str | None
+    pacing: str | None
     cudnn_benchmark: bool | None
     predictor: Path | None
     opaque: str | None

@@ -82,8 +82,8 @@ NEUSIGHT_OPERATORS = {
     "conv": (["B in_channels input_size input_size", "out_channels in_channels kernel kernel"],
              "nn.conv2d({{}}, strides=[{stride}, {stride}], padding=[{padding}, {padding}, {padding}, {padding}])"),
 }
-COLUMNS = ["model", "batch", "device", "dtype", "mode", "layout", "norms", "stack", "task", "latency_ms", "memory_mib",
-           "energy_j", "source", "licence", "architecture", "family", "form"]
+COLUMNS = ["model", "batch", "device", "dtype", "mode", "layout", "norms", "stack", "task", "pacing", "latency_ms",
+           "memory_mib", "energy_j", "source", "licence", "architecture", "family", "form"]
 STACK = "pytorch-2.10"  # of timm's runs, by PyTorch 2.4 and 2.9
 
 
@@ -173,8 +173,8 @@ def operators(shared, out, wanted):
             if not path.exists():
                 files.write_text(path, operator_graph(kind, geometry))
             yield [
-                path.relative_to(out), "", device, "fp32", "eager", "nchw", "full", "", "infer", latency, "", "",
-                "NeuSight", "MIT", name, "operator", "pir"
+                path.relative_to(out), "", device, "fp32", "eager", "nchw", "full", "", "infer", "awaited", latency, "",
+                "", "NeuSight", "MIT", name, "operator", "pir"
             ]
 
 
@@ -246,7 +246,7 @@ def build(shared, out, forms, wanted_operators):
                         continue
                     writer.writerow([
                         path.relative_to(out), r["infer_batch_size"], device, "amp", mode, layout,
-                        norms(fast_norm, arch), STACK, "infer", r["infer_step_time"], "", "", f"timm {run}",
+                        norms(fast_norm, arch), STACK, "infer", "awaited", r["infer_step_time"], "", "", f"timm {run}",
                         "Apache-2.0", same.get(arch, arch), family, form
                     ])
                     architectures.add(same.get(arch, arch))
@@ -286,7 +286,8 @@ def measured(paths, out, without, test):
                 seen.add(cell)
                 part = "test" if row["target"] in test else "labels"
                 row["model"] = os.path.relpath(pathlib.Path(path).parent / row["model"], out)
-                own = {"form": pathlib.PurePath(row["model"]).suffix[1:], "norms": "full", "stack": ""}
+                own = {"form": pathlib.PurePath(row["model"]).suffix[1:], "norms": "full", "stack": "",
+                       "pacing": row.get("pacing", "queued")}  # older files have no such column
                 parts[part].append([own[c] if c in own else row[c] for c in COLUMNS])
                 counts[f"{part}.csv, {row['device']}"] += 1
     if missing := sorted(set(test) - targets):

@@ -223,6 +223,7 @@ class Prediction:
     layout: str
     norms: str
     task: str
+    pacing: str  #: "awaited" or "queued"
     predictor: str
     method: str  #: in a sentence, how `predictor` comes to its times
     latency_ms: float  #: of one batch

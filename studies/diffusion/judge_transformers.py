@@ -63,7 +63,7 @@ def main():
         ms = 1e3 * float(r["batch_latency_s"]) / runs
         joules = float(r["energy_per_image_joules"] or r["energy_per_video_joules"]) * batch / runs
         said = judging.predicted(args.perfc, args.models / f"{name}.pt2", "--batch", str(batch * per_image), "--device",
-                                 device, "--dtype", "bf16", "--stack", args.stack)
+                                 device, "--dtype", "bf16", "--stack", args.stack, "--pacing", "queued")
         keys = [(name, device), *([("all but it", device)] if name != MASKED else [])]
         for key in keys:
             times[key].append(judging.beside(said, ms))

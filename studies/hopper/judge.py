@@ -33,7 +33,7 @@ def exported(folder):
 
 def options(row):
     asked = [word for name in ("batch", "dtype", "mode", "layout", "task") for word in (f"--{name}", row[name])]
-    return [*asked, "--device", "h200"]
+    return [*asked, "--pacing", "queued", "--device", "h200"]
 
 
 def arguments(description, cells=True, host=False):

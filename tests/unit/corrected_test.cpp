@@ -33,6 +33,8 @@ GraphInput<double> corrected_input(std::size_t features) {
   for (std::size_t g = 0; g < 3; ++g) {
     in.globals(g, kHostColumn) = 30 - 5 * static_cast<double>(g);
     in.globals(g, kTermsColumn) = static_cast<double>(g);
+    in.globals(g, kHostPartColumn) = 0.4 * static_cast<double>(g);  // the first graph's runs queue up
+    in.globals(g, kDevicePartColumn) = g > 0 ? 0.9 : 0;
   }
   return in;
 }

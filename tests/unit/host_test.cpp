@@ -201,14 +201,14 @@ TEST(Host, KindsAreNarrowerEntriesWithinItsInterval) {
 }
 
 TEST(Host, ItsUncertaintyCountsAsFarAsItBoundsTheRun) {
-  const TimeInterval host_bound = time_interval(1, 10, 1.2, 2);
+  const TimeInterval host_bound = time_interval(Timeline::queued(1, 10), 1.2, 2);
   EXPECT_NEAR(host_bound.up, 2, 1e-3);
   EXPECT_NEAR(host_bound.down, 2, 0.01);
-  const TimeInterval device_bound = time_interval(10, 1, 1.2, 2);
+  const TimeInterval device_bound = time_interval(Timeline::queued(10, 1), 1.2, 2);
   EXPECT_NEAR(device_bound.up, 1.2, 1e-3);
   EXPECT_NEAR(device_bound.down, 1.2, 1e-3);
   // As long as each other: a host twice as slow nearly doubles the time, one twice as fast changes little.
-  const TimeInterval both = time_interval(10, 10, 1.2, 2);
+  const TimeInterval both = time_interval(Timeline::queued(10, 10), 1.2, 2);
   EXPECT_GT(both.up, 1.8);
   EXPECT_LT(both.down, 1.2);
 }

@@ -73,6 +73,32 @@ TEST(Whitebox, SmallModelsWaitForTheHost) {
   EXPECT_NEAR(predicted(g, {.mode = ExecMode::Compiled}, d).latency_ms, 2.65 * 0.050 + 0.001, 1e-9);
 }
 
+TEST(Whitebox, AKernelWaitsForTheCallsBeforeIt) {
+  Device d = round_device();
+  d.host.eager_us.fill(1000);
+  const auto chain = [](std::string_view first, std::string_view last) {
+    return graph_of(fmt::format(R"(def @main(%x: Tensor[(4,), float32], %y: Tensor[(4096, 4096), float32]) {{
+  %2 = nn.relu({});
+  %3 = exp(%2);
+  %4 = nn.relu({});
+  %5 = exp(%4);
+  (%3, %5)
+}})",
+                                first, last));
+  };
+  const Graph early = chain("%y", "%x"), late = chain("%x", "%y");
+  const Prediction queued = predicted(late, {.pacing = Pacing::Queued}, d), waits = predicted(late, {}, d),
+                   hides = predicted(early, {}, d);
+  const double large = queued.device_ms / 2;  // a ReLU, or an exponential, of all elements; the small ones take 2 µs
+  ASSERT_GT(large, 1);
+  ASSERT_GT(queued.host_ms, queued.device_ms);
+  EXPECT_NEAR(queued.latency_ms, 4, 1e-9);
+  EXPECT_NEAR(hides.latency_ms, 4, 1e-9);
+  // The third of four calls sends a large kernel, the fourth another: it waits for the longer of call and kernel.
+  EXPECT_NEAR(waits.latency_ms, std::max(2.5 + 2 * large, 3.5 + large), 0.01);
+  EXPECT_EQ(waits.device_ms, queued.device_ms);
+}
+
 TEST(Whitebox, SmallBatchedProductsOfOddRowsFillNoTiles) {
   const auto us = [](int size) {
     const std::string n = std::to_string(size);

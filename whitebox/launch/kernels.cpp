@@ -74,6 +74,7 @@ Status plan_dearer_branch(const Graph& g, NodeId id, const ExecConfig& config, d
   const auto offset = static_cast<std::uint32_t>(out.kernels.size());
   for (const auto& [from, to] : best.edges) out.edges.emplace_back(from + offset, to + offset);
   out.kernels.insert(out.kernels.end(), best.kernels.begin(), best.kernels.end());
+  for (HostCalls calls : best.dispatched) out.dispatched.push_back(calls += out.host_calls);
   out.host_calls += best.host_calls;
   out.warnings.insert(out.warnings.end(), best.warnings.begin(), best.warnings.end());
   out.warnings.push_back(fmt::format("'{}': which branch runs is not known{}; the dearer one is counted", n.name,

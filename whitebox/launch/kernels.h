@@ -193,8 +193,15 @@ struct KernelPlan {
   /// (from, to): `to` reads what `from` writes, views in between left out. Within
   /// one body of control flow.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  HostCalls host_calls;  ///< what the host dispatches: calls (eager) or kernels (compiled)
+  HostCalls host_calls;               ///< what the host dispatches: calls (eager) or kernels (compiled)
+  std::vector<HostCalls> dispatched;  ///< by kernel: of these, those up to the one that launches it
   std::vector<std::string> warnings;
+
+  /// A kernel of the call that was counted last.
+  void add(Kernel k) {
+    kernels.push_back(std::move(k));
+    dispatched.push_back(host_calls);
+  }
 };
 
 /// Fails on types that are not static; the error names the node and the flag.

@@ -37,7 +37,7 @@ void PlanWriter::add(NodeId id, Kernel k) {
 }
 
 std::uint32_t PlanWriter::add_alone(Kernel k) {
-  out_.kernels.push_back(std::move(k));
+  out_.add(std::move(k));
   return next() - 1;
 }
 

@@ -84,7 +84,7 @@ class Backward {
   /// A kernel whose call is counted otherwise.
   void launch_uncounted(Kernel k) {
     if (k.pass == Pass::Inference) k.pass = Pass::Backward;
-    plan_.kernels.push_back(std::move(k));
+    plan_.add(std::move(k));
   }
   /// A kernel that streams memory.
   Kernel streams(NodeId node, OpId what, double bytes, double flops, double repeat = 1) const {

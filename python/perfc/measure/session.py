@@ -16,6 +16,8 @@ from .cells import SESSION, Cell, in_order
 from .protocol import Protocol
 from .table import LabelsFile, cell_of
 
+#: Of each back end's runs (Backend.time_runs).
+PACING = {"cuda": "queued", "cpu": "awaited"}
 #: Energy counter and power × time may differ by this factor before a row is flagged: power is sampled.
 ENERGY_FACTOR = 1.15
 #: Seconds of runs below which counters, which tick some ten times a second, say nothing about energy.
@@ -187,7 +189,8 @@ def run(models: list[Model], cells: list[Cell], labels: LabelsFile, sensors: Sen
             break  # the budget ended it, which says nothing about the cell
         row = {
             "model": model.file(cell.mode), "batch": cell.batch or None, "device": options.device, "dtype": cell.dtype,
-            "mode": cell.mode, "layout": cell.layout, "task": cell.task, "source": options.source, "licence":
+            "mode": cell.mode, "layout": cell.layout, "task": cell.task, "pacing":
+                PACING[options.backend], "source": options.source, "licence":
                 options.licence, "architecture": model.architecture, "family": cell.family, "target": cell.target,
             "status": outcome.status, "message": outcome.message, "mig": sensors.mig, "host": sensors.host, "protocol":
                 options.protocol.name, "measured_at": datetime.datetime.now(

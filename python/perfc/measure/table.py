@@ -10,10 +10,11 @@ import pathlib
 from perfc import files
 from .cells import Cell
 
-#: The first fourteen are what perfc reads (docs/gnn.md#labels); a column means the same on every back end, and is
+#: The first fifteen are what perfc reads (docs/gnn.md#labels); a column means the same on every back end, and is
 #: empty where the machine does not say.
 COLUMNS = (
     "model", "batch", "device", "dtype", "mode", "layout", "task",
+    "pacing",                   # awaited: the host waits for each run; queued: it dispatches while the device works
     "latency_ms",               # of one batch; the protocol's statistic
     "memory_mib",               # most that the process took, context included
     "energy_j",                 # of one batch, idle power included
