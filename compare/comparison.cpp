@@ -190,7 +190,7 @@ std::string setting_of(const Report& r) {
                      runtime.own_layout ? "" : fmt::format(" {}", name(r.exec.layout)),
                      r.exec.norms == Norms::Half ? " half norms" : "",
                      r.exec.task == Task::Infer ? "" : fmt::format(" {}", name(r.exec.task)),
-                     r.exec.pacing == usual_pacing(r.exec.task) ? "" : fmt::format(", runs {}", name(r.exec.pacing)));
+                     unusual_pacing(r.exec).empty() ? "" : fmt::format(", runs {}", unusual_pacing(r.exec)));
 }
 
 std::optional<double> FigureChange::relative() const {

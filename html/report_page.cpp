@@ -156,7 +156,7 @@ PageJson run_json(const Report& r, std::size_t graph) {
           {"dtype", name(r.exec.precision)},
           {"layout", runtime.own_layout ? "" : name(r.exec.layout)},
           {"task", name(r.exec.task)},
-          {"pacing", r.exec.pacing == usual_pacing(r.exec.task) ? "" : name(r.exec.pacing)},
+          {"pacing", unusual_pacing(r.exec)},
           {"predictor", p.predictor},
           {"method", p.method},
           {"host", runtime.run_us == 0 ? r.device.host.name : std::string(runtime.title)},

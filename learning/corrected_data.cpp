@@ -149,23 +149,18 @@ std::map<std::string, std::size_t> CorrectedData::fold_of_groups(
 }
 
 double CorrectedData::whitebox_ms(const CorrectedItem& i, const Device& device) const {
-  const Rates rates(device, i.label->exec.precision);
-  std::vector<double> times_us;
-  for (const Kernel& k : i.graph->kernels) times_us.push_back(price(k, rates).time_us);
-  return timeline(i, times_us, host_ms(i, device)).ms();
+  return timeline(i, prices_of(*i.graph, device, i.label->exec.precision), host_ms(i, device)).ms();
 }
 
-Timeline CorrectedData::timeline(const CorrectedItem& i, std::span<const double> times_us, double host_ms) const {
+Timeline CorrectedData::timeline(const CorrectedItem& i, std::span<const Priced> prices, double host_ms) const {
   const KernelGraph& g = *i.graph;
   std::vector<Dispatched> kernels;
-  double device_ms = 0;
+  kernels.reserve(g.class_of.size());
   for (std::size_t k = 0; k < g.class_of.size(); ++k) {
     const std::uint32_t c = g.class_of[k];
-    kernels.push_back({g.dispatched[k] * host_ms, times_us[c] / 1e3, g.kernels[c].repeat});
-    device_ms += kernels.back().device_ms * kernels.back().repeat;
+    kernels.push_back({g.dispatched[k] * host_ms, prices[c].time_us / 1e3, g.kernels[c].repeat});
   }
-  return i.label->exec.pacing == Pacing::Queued ? Timeline::queued(device_ms, host_ms)
-                                                : Timeline::awaited(kernels, host_ms);
+  return Timeline::of(kernels, host_ms, i.label->exec.pacing);
 }
 
 double CorrectedData::host_ms(const CorrectedItem& i, const Device& device) const {
@@ -247,13 +242,9 @@ GraphSample CorrectedData::sample(const CorrectedItem& i, const Device& device, 
   const ExecConfig& exec = i.label->exec;
   KernelSight sight = kernel_sight(*i.graph, prices_of(*i.graph, device, exec.precision), device, exec, table_);
   const double host = host_ms(i, device);
-  std::vector<double> times_us;
   double device_ms = 0;
-  for (std::size_t k = 0; k < sight.priced.size(); ++k) {
-    times_us.push_back(sight.priced[k].time_us);
-    device_ms += times_us.back() / 1e3 * i.graph->count[k];
-  }
-  const Timeline whole = timeline(i, times_us, host);
+  for (std::size_t k = 0; k < sight.priced.size(); ++k) device_ms += sight.priced[k].time_us / 1e3 * i.graph->count[k];
+  const Timeline whole = timeline(i, sight.priced, host);
   GraphSample out = kernel_sample(*i.graph, sight.priced, std::move(sight.rows), host, table_, terms);
   out.globals[kHostPartColumn] = static_cast<float>(host > 0 ? whole.host_ms() / host : 0);
   out.globals[kDevicePartColumn] = static_cast<float>(device_ms > 0 ? (whole.ms() - whole.host_ms()) / device_ms : 0);

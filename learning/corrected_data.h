@@ -46,8 +46,8 @@ class CorrectedData {
   /// The item on a device that may be its own or its own as unmeasured.
   double host_ms(const CorrectedItem&, const Device&) const;
   double whitebox_ms(const CorrectedItem&, const Device&) const;  ///< for comparison
-  /// `times_us`: of a launch, by kernel of its graph.
-  Timeline timeline(const CorrectedItem&, std::span<const double> times_us, double host_ms) const;
+  /// Prices by kernel of its graph.
+  Timeline timeline(const CorrectedItem&, std::span<const Priced>, double host_ms) const;
   GraphSample sample(const CorrectedItem&, const Device&, const DeviceTerms&) const;
 
   /// Vocabulary, normaliser and ranges, fitted on the items.

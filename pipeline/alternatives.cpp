@@ -46,8 +46,7 @@ void try_out(const std::string& options, Request changed, std::int64_t batch, Mo
 
 double recorded_ms(const Report& r, double launch_ms) {
   const Dispatched graph{launch_ms, r.prediction.device_ms};
-  return r.exec.pacing == Pacing::Queued ? Timeline::queued(graph.device_ms, launch_ms).ms()
-                                         : Timeline::awaited({&graph, 1}, launch_ms).ms();
+  return Timeline::of({&graph, 1}, launch_ms, r.exec.pacing).ms();
 }
 
 /// The kernels of these reports, launched as one graph: they are not predicted a second time.

@@ -18,7 +18,7 @@ std::string heading(const Report& r) {
   return fmt::format("{} · batch {} · {} · {}, {}{}{}{} · {}", r.model, r.features.batch, r.device.title, runtime.title,
                      precision, runtime.own_layout ? "" : fmt::format(" {}", name(r.exec.layout)),
                      r.exec.norms == Norms::Half ? " half norms" : "",
-                     r.exec.pacing == usual_pacing(r.exec.task) ? "" : fmt::format(", runs {}", name(r.exec.pacing)),
+                     unusual_pacing(r.exec).empty() ? "" : fmt::format(", runs {}", unusual_pacing(r.exec)),
                      r.prediction.predictor);
 }
 

@@ -9,6 +9,7 @@
 #include "devices/device.h"
 #include "ir/graph.h"
 #include "whitebox/runtime.h"
+#include "whitebox/timeline.h"
 
 namespace perfc {
 
@@ -21,11 +22,6 @@ enum class Task { Infer, Forward, Train };
 enum class Norms { Full, Half };
 /// Of a training step.
 enum class Optimizer { Sgd, Momentum, Adam };
-/// How runs follow each other.
-enum class Pacing : std::uint8_t {
-  Awaited,  ///< each is waited for before the next begins: a service, most benchmarks
-  Queued,   ///< queued up while the device still works: training steps, loops between two events
-};
 std::string_view name(ExecMode);
 std::string_view name(Layout);
 std::string_view name(Norms);
@@ -48,6 +44,11 @@ struct ExecConfig {
   CompiledAttention compiled_attention = CompiledAttention::Today;  ///< its stack's
   bool cudnn_benchmark = false;  ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first
 };
+
+/// Its name where nobody would expect it of the task, else empty.
+inline std::string_view unusual_pacing(const ExecConfig& c) {
+  return c.pacing == usual_pacing(c.task) ? "" : name(c.pacing);
+}
 
 /// The same on another runtime, in its mode and layout.
 ExecConfig on_runtime(ExecConfig, Runtime);

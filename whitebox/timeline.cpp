@@ -18,8 +18,10 @@ struct Body {
 std::vector<Body> bodies(std::span<const Dispatched> kernels) {
   std::vector<Body> out;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const double repeat = std::max(kernels[i].repeat, 1.0);
-    if (out.empty() || repeat == 1 || out.back().repeat != repeat) out.push_back({i, i, repeat, 0});
+    const double repeat = kernels[i].repeat;
+    if (repeat <= 0) continue;  // of a loop that makes no trip
+    const bool goes_on = !out.empty() && repeat != 1 && out.back().repeat == repeat && out.back().end == i;
+    if (!goes_on) out.push_back({i, i, repeat, 0});
     out.back().end = i + 1;
     out.back().device_ms += kernels[i].device_ms;
   }
@@ -28,14 +30,16 @@ std::vector<Body> bodies(std::span<const Dispatched> kernels) {
 
 }  // namespace
 
+Timeline Timeline::of(std::span<const Dispatched> kernels, double host_ms, Pacing pacing) {
+  if (pacing == Pacing::Awaited) return awaited(kernels, host_ms);
+  double device_ms = 0;
+  for (const Dispatched& k : kernels) device_ms += k.device_ms * k.repeat;
+  return queued(device_ms, host_ms);
+}
+
 Timeline Timeline::awaited(std::span<const Dispatched> kernels, double host_ms) {
-  Timeline out;
-  out.sums_ = {{host_ms, 0}};
+  Timeline out({{host_ms, 0}});
   double after = 0;  // the device's time of what comes later
-  // From the end, the host's part falls and the device's grows; what is shorter in both is left out.
-  const auto add = [&](double host, double device) {
-    if (device > out.sums_.back().device_ms) out.sums_.push_back({host, device});
-  };
   const std::vector<Body> all = bodies(kernels);
   for (auto b = all.rbegin(); b != all.rend(); ++b) {
     const double before = b->first > 0 ? kernels[b->first - 1].host_ms : 0,
@@ -46,44 +50,36 @@ Timeline Timeline::awaited(std::span<const Dispatched> kernels, double host_ms) 
         here += kernels[i].device_ms;
         const double call = i == b->first ? before : kernels[i - 1].host_ms,
                      sent = std::lerp(call, kernels[i].host_ms, constants::kSentInCall);
-        add(before + (b->repeat - 1 - trips_left) * host_trip + (sent - before) / b->repeat, here);
+        out.add({before + (b->repeat - 1 - trips_left) * host_trip + (sent - before) / b->repeat, here});
       }
       if (b->repeat == 1) break;
     }
     after += b->repeat * b->device_ms;
   }
-  // The upper hull: a sum between two others is never the longest where it lies below the line through them.
-  std::vector<Sum> hull;
-  for (const Sum& s : out.sums_) {
-    while (hull.size() >= 2) {
-      const Sum &a = hull[hull.size() - 2], &b = hull.back();
-      if ((b.device_ms - a.device_ms) * (s.host_ms - a.host_ms) < (b.host_ms - a.host_ms) * (s.device_ms - a.device_ms))
-        break;
-      hull.pop_back();
-    }
-    hull.push_back(s);
-  }
-  out.sums_ = std::move(hull);
   return out;
 }
 
-Timeline Timeline::queued(double device_ms, double host_ms) {
-  Timeline out;
-  out.sums_ = {{host_ms, 0}, {0, device_ms}};
-  return out;
+Timeline Timeline::queued(double device_ms, double host_ms) { return Timeline({{host_ms, 0}, {0, device_ms}}); }
+
+/// Keeps the upper hull: a sum that is shorter in both, or below the line through its neighbours, is never the longest.
+void Timeline::add(Sum s) {
+  if (s.device_ms <= sums_.back().device_ms) return;
+  while (sums_.size() >= 2) {
+    const Sum &a = sums_[sums_.size() - 2], &b = sums_.back();
+    if ((b.device_ms - a.device_ms) * (s.host_ms - a.host_ms) < (b.host_ms - a.host_ms) * (s.device_ms - a.device_ms))
+      break;
+    sums_.pop_back();
+  }
+  sums_.push_back(s);
 }
 
 const Timeline::Sum& Timeline::longest(double device_factor, double host_factor) const {
-  return *std::ranges::max_element(sums_, {},
-                                   [=](const Sum& s) { return s.host_ms * host_factor + s.device_ms * device_factor; });
+  return *std::ranges::max_element(sums_, {}, [=](const Sum& s) { return s.ms(device_factor, host_factor); });
 }
 
 double Timeline::ms(double device_factor, double host_factor) const {
-  const Sum& s = longest(device_factor, host_factor);
-  return s.host_ms * host_factor + s.device_ms * device_factor;
+  return longest(device_factor, host_factor).ms(device_factor, host_factor);
 }
-
-double Timeline::host_ms(double device_factor) const { return longest(device_factor, 1).host_ms; }
 
 TimeInterval time_interval(const Timeline& t, double device_factor, double host_factor) {
   const double now = t.ms();

@@ -258,14 +258,17 @@ std::vector<Priced> WhiteboxModel::priced(const Device& device) const {
 }
 
 double WhiteboxModel::host_ms(const Device& device) const {
-  const RuntimeDef& runtime = def(config_.runtime);
+  const double us = dispatch_us(device, plan_.host_calls, launches());
+  if (def(config_.runtime).run_us > 0) return us / 1e3;
   const bool recorded = config_.task == Task::Train && config_.mode == ExecMode::Eager;
   const double call = recorded ? constants::kTrainingCalls : 1;
   // Calls within a library's call cost the same from a compiler's wrapper.
-  if (runtime.run_us == 0)
-    return (device.host.us(plan_.host_calls, config_.mode) + device.host.us(calls_of_groups(device), ExecMode::Eager)) /
-           1e3 * call;
-  return (runtime.run_us + runtime.kernel_us * launches()) / 1e3;
+  return (us + device.host.us(calls_of_groups(device), ExecMode::Eager)) / 1e3 * call;
+}
+
+double WhiteboxModel::dispatch_us(const Device& device, const HostCalls& calls, double launches) const {
+  const RuntimeDef& runtime = def(config_.runtime);
+  return runtime.run_us > 0 ? runtime.run_us + runtime.kernel_us * launches : device.host.us(calls, config_.mode);
 }
 
 HostCalls WhiteboxModel::calls_of_groups(const Device& device) const {
@@ -358,25 +361,18 @@ void WhiteboxModel::add_interval(const Load& load, const Timeline& timeline, con
 }
 
 Timeline WhiteboxModel::timeline(const Device& device, std::span<const double> times_us, double host_ms) const {
-  const RuntimeDef& runtime = def(config_.runtime);
+  // Calls that only this device makes, a training step's longer ones and a network's term are spread over all.
+  const double all = dispatch_us(device, plan_.host_calls, launches()), spread = all > 0 ? host_ms / all : 0;
   std::vector<Dispatched> kernels;
   kernels.reserve(times_us.size());
-  double device_ms = 0, launched = 0;
+  double launched = 0;
   for (std::size_t i = 0; i < times_us.size(); ++i) {
     const double repeat = plan_.kernels[i].repeat;
     launched += repeat;
-    device_ms += times_us[i] / 1e3 * repeat;
-    const double by_then = runtime.run_us > 0 ? runtime.run_us + runtime.kernel_us * launched
-                                              : device.host.us(plan_.dispatched[i], config_.mode);
-    kernels.push_back({by_then, times_us[i] / 1e3, repeat});
+    kernels.push_back({dispatch_us(device, plan_.dispatched[i], launched) * spread, times_us[i] / 1e3, repeat});
   }
   // Nobody dispatches beside a CPU's own work.
-  if (config_.pacing == Pacing::Queued || runtime.mlas) return Timeline::queued(device_ms, host_ms);
-  // Calls that only this device makes, a training step's longer ones and a network's term are spread over all.
-  const double all = runtime.run_us > 0 ? runtime.run_us + runtime.kernel_us * launched
-                                        : device.host.us(plan_.host_calls, config_.mode);
-  for (Dispatched& k : kernels) k.host_ms *= all > 0 ? host_ms / all : 0;
-  return Timeline::awaited(kernels, host_ms);
+  return Timeline::of(kernels, host_ms, def(config_.runtime).mlas ? Pacing::Queued : config_.pacing);
 }
 
 Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, const ExecConfig& config,

@@ -7,7 +7,6 @@
 #include "whitebox/memory/on_device.h"
 #include "whitebox/price/power.h"
 #include "whitebox/price/roofline.h"
-#include "whitebox/timeline.h"
 
 namespace perfc {
 
@@ -38,6 +37,8 @@ class WhiteboxModel final : public PreparedModel {
 
  private:
   double launches() const;
+  /// What the host takes for these calls, or for so many launches, by the runtime.
+  double dispatch_us(const Device&, const HostCalls&, double launches) const;
   double dispatched(const Device&) const;
   /// Calls of products of groups beside `host_calls`, on this device.
   HostCalls calls_of_groups(const Device&) const;

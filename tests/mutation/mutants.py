@@ -43,7 +43,7 @@ MUTANTS = (
            "whitebox/price/roofline.cpp", "serial_us(constants::kSerialStepUs)",
            "serial_us(2 * constants::kSerialStepUs)", "Roofline.*"),
     Mutant("host-added", "host and device do not overlap", "whitebox/timeline.cpp",
-           "  return s.host_ms * host_factor + s.device_ms * device_factor;\n",
+           "  return longest(device_factor, host_factor).ms(device_factor, host_factor);\n",
            "  return sums_.front().host_ms * host_factor + sums_.back().device_ms * device_factor;\n", "Whitebox.*"),
     Mutant("freed-early", "a tensor is freed a node before its last reader", "whitebox/memory/memory.cpp",
            "if (v) last_use_[owner_[v.node]] = std::max(last_use_[owner_[v.node]], id);",

@@ -84,6 +84,13 @@ TEST(Timeline, AKernelAtTheEndWaitsForTheHostAndOneAtTheBeginningHidesIt) {
   EXPECT_NEAR(Timeline::awaited(last, 30).ms(), 30, 1e-9);  // calls that launch nothing follow
 }
 
+TEST(Timeline, ALoopThatMakesNoTripTakesNoTime) {
+  const std::vector<Dispatched> kernels{{1, 5}, {1, 100, 0}, {1, 100, 0}, {3, 2}};
+  EXPECT_NEAR(Timeline::awaited(kernels, 3).ms(), 0.5 + 7, 1e-9);
+  EXPECT_NEAR(Timeline::of(kernels, 3, Pacing::Awaited).ms(), 0.5 + 7, 1e-9);
+  EXPECT_NEAR(Timeline::of(kernels, 3, Pacing::Queued).ms(), 7, 1e-9);
+}
+
 TEST(Timeline, QueuedRunsTakeWhatIsLonger) {
   EXPECT_EQ(Timeline::queued(10, 3).ms(), 10);
   EXPECT_EQ(Timeline::queued(3, 10).ms(), 10);

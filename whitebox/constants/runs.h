@@ -53,9 +53,8 @@ inline constexpr double kGraphFactor = 1.2;
 /// The same for what whole models add on a class of chips without runs: caches between kernels, clocks, versions of
 /// libraries. (our choice, until some are measured)
 inline constexpr double kStrangerFactor = 1.4;
-/// Of a call's time, what has passed when its kernel is sent; then it returns. NeuSight's elementwise operators between
-/// two events take their kernel and 14, 15, 19 µs (A100, T4, V100), and at least 26, 31, 39, which the calls do: 0.46
-/// to 0.65 on five hosts. [kernels]
+/// Share of a call's time that has passed when its kernel is sent; then it returns. NeuSight's elementwise operators on
+/// five hosts: 0.46 to 0.57. [studies/kernels/sent_in_call.py]
 inline constexpr double kSentInCall = 0.5;
 
 }  // namespace perfc::constants

@@ -8,7 +8,8 @@ namespace perfc::constants {
 /// between them, or multiply more slowly than profiles do. docs/whitebox.md, "What profiles of training say".
 inline constexpr double kTrainingStep = 1.1;
 /// … and what the host's calls take that autograd records forwards and its engine makes backwards: 40 steps of 22
-/// models that wait for an H200's host say 1.37, 18 of 20 others on another's 1.68. [hopper]
+/// models that wait for an H200's host say 1.37, 18 of 20 others on another's 1.68.
+/// [studies/hopper/judge.py, calls alone, of judge-training and fit]
 inline constexpr double kTrainingCalls = 1.5;
 /// 1: of the vector units' peak, times √channels: gradients of groups that have no kernel. regnet, nfnet. [timm]
 inline constexpr double kGroupGradient = 0.0095;
