@@ -182,6 +182,11 @@ void GraphBuilder::fix_dims(NodeId id, std::vector<std::int64_t> bounds, std::st
   apply_bounds(n.attrs, n);
 }
 
+void GraphBuilder::refine(ValueId v, const Type& declared) {
+  Type& type = graph_.nodes_[v.node].results[v.result].type;
+  type = merge(type, declared);
+}
+
 NodeId GraphBuilder::adopt(const Node& node, const std::vector<ValueId>& operands) {
   graph_.nodes_.push_back(node);
   std::copy(operands.begin(), operands.end(), graph_.nodes_.back().operands.begin());

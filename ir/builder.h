@@ -42,6 +42,8 @@ class GraphBuilder {
   std::optional<DimBound> bound_of(NodeId, std::size_t result, std::size_t axis) const;
   /// Fixes open dims of the call that was added last: `bounds` and `by` become its attributes of these names.
   void fix_dims(NodeId, std::vector<std::int64_t> bounds, std::string by);
+  /// Says what the source declares of a result of the call that was added last, where its rule left dims open.
+  void refine(ValueId, const Type& declared);
   /// Shorthand for the first result of a call.
   Result<ValueId> value(CallSpec spec);
 

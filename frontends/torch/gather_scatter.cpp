@@ -144,7 +144,8 @@ Values scatter(Call& c) {
   } else if (c.type(*updates).shape() != c.type(*i).shape()) {
     const Type u = c.type(*updates), t = c.type(*i);
     if (!u.is_static() || !t.is_static() || u.rank() != t.rank())
-      return c.error("'src' and 'index' must have known shapes of one rank");
+      return c.error(fmt::format("'src' and 'index' must have known shapes of one rank, not {} and {}", to_string(u),
+                                 to_string(t)));
     for (std::size_t a = 0; updates && a < t.rank(); ++a) {
       if (c.dim(*updates, a) != t.shape()[a]) updates = c.slice(*updates, a, 0, t.shape()[a].value(), 1);
     }

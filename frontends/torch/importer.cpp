@@ -85,6 +85,16 @@ std::set<NodeId> unread(const Graph& g, const std::set<NodeId>& nodes) {
   return out;
 }
 
+/// `made` with the sizes that `merged` has for open dims; symbols of what data decides are none.
+Type sizes_of(const Type& made, const Type& merged) {
+  Shape shape = made.shape();
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    const bool open = !shape[a].known() && !shape[a].symbolic();
+    if (open && merged.shape()[a].known()) shape[a] = merged.shape()[a];
+  }
+  return Type::tensor(made.dtype(), std::move(shape));
+}
+
 }  // namespace
 
 Result<Graph> without_unused(const Graph& graph, Diagnostics& diags, const EagerMarks& marks) {
@@ -303,7 +313,7 @@ Status Importer::run_operation(Frame& frame, const Operation& operation) {
   auto results = translate(c);
   if (!results) return poison();
   if (!frame.outer) note_results(c, *results, first);
-  check_declared(c, *results);
+  reconcile_with_declared(c, *results);
   for (std::size_t i = 0; i < operation.outputs.size(); ++i) {
     const Declared& d = operation.outputs[i];
     if (i >= results->size()) {
@@ -493,7 +503,7 @@ void Importer::note_results(const Call& c, const std::vector<Value>& results, No
   }
 }
 
-void Importer::check_declared(Call& c, const std::vector<Value>& results) {
+void Importer::reconcile_with_declared(Call& c, const std::vector<Value>& results) {
   if (!declared_holds()) return;
   for (std::size_t i = 0; i < results.size() && i < c.outputs(); ++i) {
     const Type& declared = c.operation.outputs[i].tensor;
@@ -501,8 +511,13 @@ void Importer::check_declared(Call& c, const std::vector<Value>& results) {
     if (!declared || !t) continue;
     const Type made = c.type((*t)->value);
     bool conflict = false;
-    (void)merge(made, dims_.bind(declared), &conflict);
-    if (!conflict) continue;
+    const Type merged = merge(made, dims_.bind(declared), &conflict);
+    if (!conflict) {
+      const bool is_last = (*t)->value.node + 1 == c.builder().size();
+      if (is_last && program_.sizes_hold && made.kind() == TypeKind::Tensor && made.ranked())
+        c.builder().refine((*t)->value, sizes_of(made, merged));
+      continue;
+    }
     c.warning(fmt::format("the result is {}, but the file declares {}; using the former", to_string(made),
                           to_string(declared)));
   }

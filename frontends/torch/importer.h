@@ -88,7 +88,8 @@ class Importer {
   Result<std::vector<Value>> translate(Call& c);
   /// Notes which nodes made the tensors that an operation gives: those from `first` on are its own.
   void note_results(const Call& c, const std::vector<Value>& results, NodeId first);
-  void check_declared(Call& c, const std::vector<Value>& results);
+  /// Warns where results are not what the file declares; takes its sizes where what was made has none.
+  void reconcile_with_declared(Call& c, const std::vector<Value>& results);
   Status flatten_output(Frame& frame, const Value& value, const std::string& name, std::vector<ValueId>& results,
                         std::vector<std::string>& names);
   /// A value of an enclosing frame as seen from `frame`.

@@ -157,6 +157,19 @@ TEST(Pt2Import, AssertedCountsOfPlacesHold) {
   EXPECT_EQ(places(R"({"as_expr": {"expr_str": "u0", "hint": null}})"), "Tensor[(?, 1), int64]");
 }
 
+/// What comes of tensors of whose size data decides has the size that torch.export found for it (GLM-5's selected
+/// blocks, padded to as many as there may be).
+TEST(Pt2Import, SizesThatAProgramFindsOfOpenOnesHold) {
+  std::string text = exported("TRAINING", "8",
+                              call("nonzero.default", "n", tensor("self", "x")) + ", " +
+                                  call("constant_pad_nd.default", "y", tensor("self", "n"),
+                                       other("pad", "as_ints", "[0, 0, 0, 5]"), other("value", "as_int", "0")));
+  text.insert(text.find(R"("x": {)"), R"("y": {"dtype": 5, "sizes": [{"as_int": 13}, {"as_int": 1}],
+                                         "device": {"type": "cpu"}, "strides": [], "layout": 7}, )");
+  const Graph g = import(text);
+  EXPECT_EQ(to_string(g.type(g.results()[0])), "Tensor[(13, 1), int64]");
+}
+
 TEST(Pt2Import, NumbersThatAProgramWritesOutStayOnTheHost) {
   const std::string calls = call("lift_fresh_copy.default", "l", tensor("self", "c")) + ", " +
                             call("mul.Tensor", "m", tensor("self", "l"), other("other", "as_float", "3.0")) + ", " +
