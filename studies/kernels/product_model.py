@@ -65,12 +65,14 @@ def at_rate(constants, ratio, law=RATE_LAW):
 
 
 @numba.njit(cache=True)
-def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
+def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0, k_step=0.0, gathers=1.0):
     """f: facts; c: constants; ea, ew, eo: bytes per element of A, B and C.
 
     rotate: copies of B that take turns in a benchmark, so that it finds in the L2 cache what fits so many times;
     0: a network, whose weights come from DRAM.
     repeats: of a convolution, how often an element of its data stands in A.
+    k_step, gathers: of windows on vector units, columns of k that arithmetic takes at a time (0: as many as a step
+    reads), and how much longer it takes for gathering them.
     """
     sms, clock, peak, bandwidth = f[SMS], f[CLOCK], f[PEAK], f[BANDWIDTH]
     waiting = LATENCY_HZ * (clock / LATENCY_HZ) ** LATENCY_POWER
@@ -86,7 +88,7 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
     step = STEP_BYTES / max(ea, ew)
     relative = peak / f[HALF_PEAK]
     power = c[C_POWER] * f[HALF_PEAK] ** (1 - c[C_POWER_EXPONENT]) * (f[TDP] * 1e12) ** c[C_POWER_EXPONENT]
-    sustained = flops / (power * (np.sqrt(relative) if relative > 1 else relative))
+    sustained = gathers * flops / (power * (np.sqrt(relative) if relative > 1 else relative))
     epilogue = c[C_TILE] / clock * (min(1.0, k / SHALLOW_DEPTH) if f[SHALLOW] > 0 and batch == 1 else 1.0)
     best = 1e30
     for i in range(TILES.shape[0] if f[TMA] > 0 else MMA_TILES):
@@ -108,14 +110,14 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
         dram = (read + again) / (c[C_READ] * bandwidth) + write / (c[C_WRITE] * bandwidth)
         for s in SPLITS:
             steps = np.ceil(k / s / step)
-            depth = steps * step
+            depth = np.ceil(k / s / k_step) * k_step if k_step > 0 else steps * step
             per_sm = np.ceil(tiles * s / sms)
             waves = np.ceil(per_sm / in_flight)
             tensor = per_sm * sms * 2.0 * bm * bn * depth / (peak * c[C_TENSOR])
             operands = (bm * ea + bn * ew) * depth
             stream = waves * operands / (c[C_STREAM] * clock)
             latency = waves * steps * c[C_STEP] / waiting
-            arithmetic = max(tensor, max(stream, latency)) + waves * epilogue * bm * bn / 16384.0
+            arithmetic = gathers * (max(tensor, max(stream, latency)) + waves * epilogue * bm * bn / 16384.0)
             traffic = max(dram, l2_bytes / l2_rate)
             main = max(arithmetic, traffic) + c[C_EXPOSED] * min(arithmetic, traffic)
             main = max(main, sustained)

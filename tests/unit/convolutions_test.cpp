@@ -56,6 +56,36 @@ TEST(Whitebox, Float32ConvolutionsByOneAreProducts) {
   EXPECT_GT(gap(2), 1.1);  // gathers every other position
 }
 
+/// Of a 3 × 3 convolution of a large image in float32.
+Priced price_of_image(std::string_view device, int channels) {
+  Diagnostics diags("test");
+  const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(16, {0}, 256, 256), float32]) {{
+  %1 = weight : Tensor[(64, {0}, 3, 3), float32];
+  %2 = nn.conv2d(%x, %1, strides=[1, 1]);
+  (%2)
+}})",
+                                                       channels)),
+                                  {.precision = Precision::Fp32});
+  return price(plan.kernels[0], Rates(*DeviceTable::builtin().find(device, diags), Precision::Fp32));
+}
+
+TEST(Whitebox, WindowsOnVectorUnitsTakeKInStepsOfEight) {
+  const auto us = [](int channels) { return price_of_image("v100-16gb", channels).compute_us; };
+  EXPECT_GT(us(7) / us(4), 1.4);  // 63 and 36 columns of k: of steps of 32 as many
+  EXPECT_NEAR(us(3) / us(4), 0.8, 0.1);
+}
+
+// What KernelBench's authors measured of this layer: studies/kernelbench, 1/63.
+TEST(Whitebox, GatheringWindowsTakesArithmeticAndMovesNoMore) {
+  Diagnostics diags("test");
+  const Device l40s = *DeviceTable::builtin().find("l40s", diags);
+  const double written = 16.0 * 64 * 254 * 254 * 4;
+  const Priced p = price_of_image("l40s", 3);
+  EXPECT_EQ(p.bound, Bound::Memory);
+  EXPECT_LT(p.memory_us, 1.6 * written / (l40s.bandwidth_gb_s * 1e3));
+  EXPECT_NEAR(p.time_us, 470, 80);
+}
+
 TEST(Whitebox, ConvolutionsOfOddChannelsKeepTheTensorCores) {
   const auto us = [](int channels) {
     const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(8, 64, 32, 32), float16]) {{

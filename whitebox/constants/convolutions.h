@@ -14,9 +14,11 @@ inline constexpr double kFirstChannels = 4, kTf32Channels = 4;
 /// Convolutions on vector units: positions of a tile of Winograd's F(4×4, 3×3) along an axis, and products per tile.
 /// [Lavin and Gray, CVPR 2016]
 inline constexpr double kWinogradTile = 4, kWinogradProducts = 36;
-/// 1: what implicit products, and Winograd's algorithm with its transforms, take beside cuBLAS' products of their
-/// extents. NeuSight's on P4, P100, V100 and T4. [studies/kernels/convolution.py]
-inline constexpr double kImplicitTime = 1.22, kWinogradTime = 1.43;
+/// Columns of k that the kernels of implicit products take at a time. [cuDNN, by name: tilesize128x32x8, …32x32x8]
+inline constexpr double kWindowStep = 8;
+/// 1: what the arithmetic of implicit products, and Winograd's algorithm with its transforms, take beside cuBLAS'
+/// products of their extents. NeuSight's on P4, P100, V100 and T4. [studies/kernels/convolution.py]
+inline constexpr double kImplicitTime = 1.26, kWinogradTime = 1.45;
 /// Elements of the window that Winograd's algorithm takes, along an axis. [there]
 inline constexpr std::int64_t kWinogradWindow = 3;
 /// Channels of an image that is a picture: TensorRT's kernels for it compute no activation but ReLU. [two engines of

@@ -203,9 +203,9 @@ double sustained_flops(const ProductDevice& d, Quantised quantised) {
 ProductTime product_time(const ProductDevice& d, const Product& p) {
   const ProductConstants chip = constants_of(d, p);
   const Moved bytes = moved(d, chip, p);
-  const double step = constants::kStepBytes / std::max(p.a_bytes, p.b_bytes);
+  const double step = constants::kStepBytes / std::max(p.a_bytes, p.b_bytes), k_step = p.k_step > 0 ? p.k_step : step;
   const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;
-  const double sustained = 2 * p.batch * p.m * p.n * p.k / sustained_flops(d, p.quantised);
+  const double sustained = p.gathers * 2 * p.batch * p.m * p.n * p.k / sustained_flops(d, p.quantised);
   const double launch = chip.launch_clocks / d.clock;
   const double waiting = waiting_hz(d.clock);
   const double full_tile = chip.tile_clocks / d.clock * epilogue_share(d.chip, p);
@@ -228,12 +228,12 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
     const double epilogue = full_tile * area / constants::kFullTile;
     const double row_bytes = tile_m * p.a_bytes + tile_n * p.b_bytes;
     for (const double split : constants::kProductSplits) {
-      const double steps = std::ceil(p.k / split / step), depth = steps * step;
+      const double steps = std::ceil(p.k / split / step), depth = std::ceil(p.k / split / k_step) * k_step;
       const double per_sm = std::ceil(count * split / d.sms), waves = std::ceil(per_sm / at_once);
       const double tensor = per_sm * 2 * area * depth / tile_rate;
       const double stream = waves * row_bytes * depth / (chip.stream_bytes * d.clock);
       const double latency = waves * steps * chip.step_clocks / waiting;
-      const double arithmetic = std::max({tensor, stream, latency}) + waves * epilogue;
+      const double arithmetic = p.gathers * (std::max({tensor, stream, latency}) + waves * epilogue);
       const double boosted = std::max(arithmetic, traffic) + chip.exposed * std::min(arithmetic, traffic);
       double time = std::max(boosted, sustained) + launch;
       if (split > 1)

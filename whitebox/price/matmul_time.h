@@ -104,6 +104,9 @@ struct Product {
   double a_bytes = 2, b_bytes = 2, c_bytes = 2;  ///< per element of A, B and C
   /// Of a convolution, an implicit product: how often an element of its data stands in A. A product's stands once.
   double a_repeats = 1;
+  /// Of windows on vector units: columns of k that arithmetic takes at a time, 0 for as many as a step reads; and how
+  /// much longer it takes for gathering them, but not what it moves.
+  double k_step = 0, gathers = 1;
   SecondOperand second = SecondOperand::Weights;
   Quantised quantised = Quantised::None;  ///< Both: `ProductDevice::peak` is that of 8 bits
   double turns = 0;  ///< copies of B that take turns, in a benchmark of this product alone; 0: a network

@@ -131,7 +131,7 @@ Priced priced_as(const Product& p, const ProductDevice& device, double beside_us
   Priced out{
       .compute_us = t.arithmetic * us, .memory_us = t.traffic * us + beside_us * factor, .launch_us = t.launch * 1e6};
   out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
-  out.sustained_us = 2 * p.batch * p.m * p.n * p.k / sustained_flops(device) * us;
+  out.sustained_us = p.gathers * 2 * p.batch * p.m * p.n * p.k / sustained_flops(device) * us;
   return out;
 }
 
@@ -154,8 +154,12 @@ Priced price_on_vector_units(const Kernel& k, const Rates& r, const ProductDevic
   const double width = r.product_bytes[k.half];
   const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
   const bool is_product = k.extents.window == 1 && k.extents.stride == 1;  // of matrices as they lie
-  const double gathers = is_product ? 1 : constants::kImplicitTime;
-  const Priced direct = priced_as(implicit_vector_product(k, width), device, epilogue_us, gathers * k.limits.slowdown);
+  Product product = implicit_vector_product(k, width);
+  if (!is_product) {
+    product.k_step = constants::kWindowStep;
+    product.gathers = constants::kImplicitTime;
+  }
+  const Priced direct = priced_as(product, device, epilogue_us, k.limits.slowdown);
   const auto winograd = winograd_problem(k, width);
   if (!winograd) return direct;
   Priced fast = priced_as(winograd->product, device, winograd->transformed / r.bandwidth * 1e6 + epilogue_us,
