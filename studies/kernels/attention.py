@@ -31,9 +31,10 @@ CHIPS = product_data.GROUPS
 CLASSES = {"mma": CHIPS["ga100"] + CHIPS["graphics"], "hopper": CHIPS["hopper"], "blackwell": CHIPS["blackwell"]}
 CLASS_OF = {d: c for c, members in CLASSES.items() for d in members}
 LANES = {"a100-sxm": 64}  # float32 per clock and SM; others 128
-# Of the peak, what large dense products hold for long (median of those beyond 4e11 MACs in gemm_bf16_torch): the L40S
-# is short of power. Members of the other classes do not differ in it, so that their `share` has it.
-SUSTAINED = {"a100-sxm": 0.79, "l40s": 0.66}
+# Of the clock, what a chip holds that is short of power: large dense products (median of those beyond 4e11 MACs in
+# gemm_bf16_torch) reach so much of the L40S' peak. They reach 0.79 of an A100's, but attention asks less of it: with
+# its whole clock its constants are the L40S', and FlashAttention-2's authors' 225 TFLOP/s (arXiv 2307.08691, figure 5).
+SUSTAINED = {"l40s": 0.66}
 # Thread blocks of a single query's kernel that run on an SM side by side: FlashAttention-2 by 164 KiB of shared memory,
 # not 100; TensorRT-LLM's by what these rows take once there are as many blocks as SMs.
 RESIDENT = {"a100-sxm": 2, **{d: 2 for d in CHIPS["blackwell"]}}

@@ -22,6 +22,7 @@ SHARED_MEMORY = 128.0  # bytes per clock and SM [CUDA C++ Programming Guide, sha
 OPERATIONS = 4.0  # per score beside the exponential: maximum, scale, sum, conversion
 CACHE_USE = 0.683  # memory_bound.py
 SMALL_KERNEL = 4700.0  # clocks that a call takes for each small kernel beside its own [decoding's fits: 4450 to 5330]
+CACHE_ROW = 1024  # bytes; a thread block per token writes them [vLLM, csrc/cache_kernels.cu, reshape_and_cache_flash]
 MOST_TILES = 256  # of queries, whose keys are counted one by one
 
 
@@ -106,10 +107,13 @@ def prefill(x, c):
     average = x["mean"] * tile + c["block"]
     written = 8 * x.batch_size * x.isl * x.kv_heads * x.head_dim
     read = 4 * x.batch_size * x.isl * x.num_heads * x.head_dim + written / 2
-    writing = np.maximum(missed(x, written) / x.bandwidth, written / (c["cache"] * x.sms * x.clock))
+    row = written / (x.batch_size * x.isl)
+    tokens = x.batch_size * x.isl / x.sms * c["token"] * (row / CACHE_ROW)**c["row"]
+    writing = np.maximum(missed(x, written) / x.bandwidth, tokens / x.clock)
     compute = np.maximum(longest, x.blocks * average / x.sms + c["tail"] * longest * (x.blocks > x.sms)) / x.clock
     memory = missed(x, read) / x.bandwidth
-    return parts_of(compute, memory + writing, np.maximum(compute, memory) + writing)
+    work = np.maximum(compute, memory) + c["exposed"] * np.minimum(compute, memory)
+    return parts_of(compute, memory + writing, work + writing)
 
 
 # ---- One query per head against the keys of its cache
@@ -180,8 +184,9 @@ FREE = {
         "tail": (0.4, 0.01, 2),
         "block": (3000, 10, 30000),
         "alone": (1, 0.5, 2),  # 1: of a tile's time, what it takes while other blocks are few
-        "cache": (7, 1, 30),  # byte per clock and SM that are written into the cache
-        "sequence": (20, 0.1, 2000)
+        "exposed": (0.3, 1e-3, 2),  # 1: of the shorter of SMs and memory, what does not hide
+        "token": (100, 1, 5000),  # clocks of an SM for a token's keys and values, read and written: CACHE_ROW bytes …
+        "row": (0.6, 0.2, 1)  # … and how they grow with these
     },
     decode: {
         "launch": (10000, 1000, 60000),

@@ -1,9 +1,13 @@
 /// Times of fused attention: as the study that fitted them says, and never against physics.
 #include "whitebox/price/attention_time.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "graphs.h"
+#include "kernel_plan.h"
 #include "tests/unit/study_cases.h"
+#include "whitebox/price/roofline.h"
 
 namespace perfc {
 namespace {
@@ -202,6 +206,34 @@ TEST(AttentionTime, CountsWhatAMaskLeaves) {
   EXPECT_DOUBLE_EQ(attention_macs(prefill(1, 1, 4)), 2 * 128 * (1 + 2 + 3 + 4));
   EXPECT_DOUBLE_EQ(attention_macs(prefill(1, 1, 4, 10)), 2 * 128 * (11 + 12 + 13 + 14));
   EXPECT_DOUBLE_EQ(attention_macs(prefill(1, 1, 4, 0, 2)), 2 * 128 * (1 + 2 + 2 + 2));
+}
+
+/// Of 32 heads, 8 of keys and values, of 128 channels and 16,384 tokens in bfloat16, causal.
+double long_prompt_us(std::string_view device) {
+  constexpr std::string_view kText = R"(def @main(%q: Tensor[(1, 32, 16384, 128), bfloat16],
+                                                  %k: Tensor[(1, 8, 16384, 128), bfloat16],
+                                                  %v: Tensor[(1, 8, 16384, 128), bfloat16]) {
+  %3 = nn.attention(%q, %k, %v, is_causal=1, enable_gqa=1);
+  (%3)
+})";
+  Diagnostics diags;
+  const KernelPlan plan = plan_of(graph_of(std::string(kText)), {.precision = Precision::Bf16});
+  return price(plan.kernels.at(0), Rates(*DeviceTable::builtin().find(device, diags), Precision::Bf16)).time_us;
+}
+
+// shared/data/datacenter, attention_prefill; the cache that vLLM writes before is 1 % of it.
+TEST(AttentionTime, DevicesHaveTheFactsOfWhichTheirKernelsTold) {
+  EXPECT_NEAR(long_prompt_us("a100-80gb") / 12505, 1, 0.08);
+  EXPECT_NEAR(long_prompt_us("l40s") / 11825, 1, 0.08);
+  EXPECT_NEAR(long_prompt_us("b200") / 1768, 1, 0.08);  // cuDNN's kernels since 9.14 are as fast
+  Diagnostics diags;
+  const auto held = [&](std::string_view device) {
+    return Rates(*DeviceTable::builtin().find(device, diags), Precision::Bf16).attention.sustained;
+  };
+  EXPECT_DOUBLE_EQ(held("a100-80gb"), 1);
+  EXPECT_NEAR(held("l40s"), 0.66, 0.03);  // attention.py, SUSTAINED
+  EXPECT_LT(held("l4"), 0.5);             // 121 TFLOP/s at 72 W
+  EXPECT_DOUBLE_EQ(held("rtx4090"), 1);   // sold at half of the rate that its power would last for
 }
 
 }  // namespace

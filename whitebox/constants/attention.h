@@ -15,8 +15,10 @@ struct Encoder {
 /// Causal.
 struct Prefill {
   double share, tail, block;
-  double alone;  ///< 1: of a tile's time, what it takes where thread blocks are few
-  double cache;  ///< byte per clock and SM that a kernel before it puts into the cache
+  double alone;    ///< 1: of a tile's time, what it takes where thread blocks are few
+  double exposed;  ///< 1: of the shorter of SMs and memory, what does not hide
+  double token;    ///< clocks of an SM in which a kernel before it puts a token into the cache, of kCacheRow bytes …
+  double row;      ///< … and the power with which they grow with these
 };
 /// A single query.
 struct Decoding {
@@ -48,7 +50,8 @@ inline constexpr AttentionKernels kAttention[] = {
      .narrow_tiles = true,
      .packs_queries = false,
      .encoder = {.share = 1.08, .tail = 0.361, .block = 2000},
-     .prefill = {.share = 1.06, .tail = 0.613, .block = 3860, .alone = 1.61, .cache = 9.01},
+     .prefill =
+         {.share = 0.902, .tail = 0.536, .block = 2460, .alone = 1.16, .exposed = 0.204, .token = 358, .row = 0.654},
      .decoding = {.bandwidth = 1.01,
                   .stream = 10.5,
                   .reach = 2.68,
@@ -63,7 +66,8 @@ inline constexpr AttentionKernels kAttention[] = {
      .narrow_tiles = false,
      .packs_queries = true,
      .encoder = {.share = 0.961, .tail = 0.494, .block = 6460},
-     .prefill = {.share = 0.896, .tail = 0.246, .block = 6580, .alone = 0.691, .cache = 4.51},
+     .prefill =
+         {.share = 0.939, .tail = 0.344, .block = 4430, .alone = 0.633, .exposed = 0.616, .token = 357, .row = 0.679},
      .decoding = {.bandwidth = 0.948,
                   .stream = 14.7,
                   .reach = 0.778,
@@ -78,7 +82,8 @@ inline constexpr AttentionKernels kAttention[] = {
      .narrow_tiles = false,
      .packs_queries = false,
      .encoder = {.share = 1.09, .tail = 0.507, .block = 8040},
-     .prefill = {.share = 1.13, .tail = 0.596, .block = 5260, .alone = 1.96, .cache = 6.99},
+     .prefill =
+         {.share = 1.17, .tail = 0.659, .block = 4190, .alone = 1.83, .exposed = 0.59, .token = 250, .row = 0.722},
      .decoding = {.bandwidth = 1.09,
                   .stream = 3.95,
                   .reach = 1.44,
@@ -93,7 +98,8 @@ inline constexpr AttentionKernels kAttention[] = {
      .narrow_tiles = false,
      .packs_queries = false,
      .encoder = {.share = 1.05, .tail = 0.441, .block = 7970},
-     .prefill = {.share = 1.03, .tail = 0.617, .block = 5040, .alone = 1.16, .cache = 6.04},
+     .prefill =
+         {.share = 0.986, .tail = 0.621, .block = 3780, .alone = 0.973, .exposed = 0.424, .token = 313, .row = 0.68},
      .decoding = {.bandwidth = 1.01,
                   .stream = 11.9,
                   .reach = 2.5,
@@ -104,6 +110,8 @@ inline constexpr AttentionKernels kAttention[] = {
 };
 /// 1: of the sheet's bandwidth, what reading alone reaches, of any memory. [kernels]
 inline constexpr double kReadShare = 0.915;
+/// Byte of a token's keys and values, read and written. (our choice of unit)
+inline constexpr double kCacheRow = 1024;
 /// Tiles of queries of a causal kernel whose keys are counted one by one. (our choice)
 inline constexpr double kMostTilesCounted = 256;
 /// Keys of a step of such a kernel, at least. [flash_fwd_launch_template.h, run_mha_fwd_splitkv_dispatch: 64 to 256]

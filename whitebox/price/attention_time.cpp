@@ -80,11 +80,12 @@ AttentionTime prefill_time(const AttentionProblem& a, const AttentionFacts& d) {
   const double of_head = 2 * a.element_bytes * a.channels;
   const double written = a.writes_cache ? 2 * of_head * a.queries * a.key_heads : 0;
   const double read = of_head * (a.queries * a.heads + std::min(a.keys, t.reach + a.queries) * a.key_heads);
-  const double writing = std::max(missed_bytes(written, d) / d.bandwidth, written / (c.cache * d.sms * d.clock_hz));
+  const double tokens = a.batch * a.queries, row = std::pow(written / tokens / constants::kCacheRow, c.row);
+  const double writing = std::max(missed_bytes(written, d) / d.bandwidth, tokens / d.sms * c.token * row / d.clock_hz);
   AttentionTime out{.compute_s = waves_s(blocks, longest, average, c.tail, d)};
   const double memory = missed_bytes(read, d) / d.bandwidth;
   out.memory_s = memory + writing;
-  out.work_s = std::max(out.compute_s, memory) + writing;
+  out.work_s = std::max(out.compute_s, memory) + c.exposed * std::min(out.compute_s, memory) + writing;
   return out;
 }
 

@@ -127,9 +127,10 @@ Rates::Rates(const Device& d, Precision p)
   bandwidth = d.bandwidth_gb_s * 1e9 * share("bandwidth", 0.8);
   gather = d.bandwidth_gb_s * 1e9 * share("gather", 0.5);
   memory = memory_facts(d, bandwidth);
-  attention = attention_facts(d, bandwidth, matrix[1], matmul[1]);
+  const double held = std::min(sustained[1] / matrix[1], 1.0);
+  attention = attention_facts(d, bandwidth, matrix[1], is_amd(d) ? matmul[1] : d.memory_type == "hbm" ? 1 : held);
   flash = has_cudnn_attention(d) && d.stack.attention == StackAttention::Flash;
-  if (flash) attention = flash_attention_facts(d, bandwidth, std::min(sustained[1] / matrix[1], 1.0));
+  if (flash) attention = flash_attention_facts(d, bandwidth, held);
   for (const bool half : {false, true}) efficient_attention[half] = efficient_attention_facts(d, half);
   if (!flash && product[1] && product_bytes[1] == 2) {
     attention.products = product[1]->chip;
@@ -219,7 +220,10 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
   const auto problem = attention_problem(k);
   if (!problem) return std::nullopt;
   const double macs = attention_macs(*problem);
-  if (r.hopper && !(r.flash && k.half) && !k.attention.in_engine && has_hopper_attention(*problem)) {
+  // Blackwell's instructions do twice as much per clock: cuDNN's kernels for them, from 9.14 on, are those that made
+  // its law (FlashAttention-4, arXiv 2603.05451); what takes a mask was measured on Hopper alone.
+  const bool as_measured = k.half && !k.attention.masked && r.attention.chip == AttentionChip::Tcgen05;
+  if (r.hopper && !(r.flash && k.half) && !k.attention.in_engine && !as_measured && has_hopper_attention(*problem)) {
     const double time_s = hopper_attention_time(*problem, k.half, k.attention.masked, lanes_of(r));
     p.compute_us = std::max(time_s, k.half ? 2 * macs / r.sustained[1] : 0) * 1e6 * k.limits.slowdown;
     p.exposed_us = 0;

@@ -22,10 +22,10 @@ def @main(%x: Tensor[(2, 32, 2048, 128), float32], %q: Tensor[(2, 2048, 4096), f
 // ---- perfc predict %s --emit=kernels --mode eager --dtype fp16 --predictor whitebox --device rtx4090
 // ---- stdout
 // nn.sdpa 68719476736 839.944 143.993
-// nn.sdpa 68719476736 507.130 143.993
-// nn.group_query_attention 68719476736 507.130 92.013
-// nn.group_query_attention 8589934592 152.485 2.924
-// nn.group_query_attention 8589934592 22.959 1.475
+// nn.sdpa 68719476736 560.411 143.993
+// nn.group_query_attention 68719476736 560.411 98.179
+// nn.group_query_attention 8589934592 155.179 3.695
+// nn.group_query_attention 8589934592 22.030 2.246
 // nn.group_query_attention 33554432 8.757 18.010
 // nn.group_query_attention 33554432 8.757 1.126
 // ---- stderr
@@ -34,10 +34,10 @@ def @main(%x: Tensor[(2, 32, 2048, 128), float32], %q: Tensor[(2, 2048, 4096), f
 // ---- stdout
 // nn.sdpa 68719476736 217.080 45.490
 // nn.sdpa 68719476736 170.270 45.479
-// nn.group_query_attention 68719476736 133.958 54.265
-// nn.group_query_attention 8589934592 27.658 5.231
-// nn.group_query_attention 8589934592 6.375 3.600
-// nn.group_query_attention 33554432 6.262 5.562
-// nn.group_query_attention 33554432 4.411 0.368
+// nn.group_query_attention 68719476736 122.144 49.010
+// nn.group_query_attention 8589934592 25.486 4.543
+// nn.group_query_attention 8589934592 5.178 2.912
+// nn.group_query_attention 33554432 6.276 5.575
+// nn.group_query_attention 33554432 4.424 0.369
 // ---- stderr
 // ---- exit 0
