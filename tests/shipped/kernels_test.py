@@ -8,9 +8,9 @@ usage: kernels_test.py                                      the test
 
 measured_kernels.tsv: NVIDIA's timings (ai-dynamo/aiconfigurator@095f58a, Apache-2.0; shared/data/datacenter), in
 bfloat16, of at least 200 µs, since launches are not in all of them: dense products, and causal, whole and single-query
-attention by the kernels that PyTorch takes there, too, which it does not on Hopper but for single queries. GB200's long
-products ran at two clocks (docs/judged.md) and are left out. BOUNDS are what was found when they were set and a little
-more.
+attention by the kernels that PyTorch takes there, too, which on Hopper are single queries' alone and on A100 and L40S
+not those of prompts, for theirs read a cache. GB200's long products ran at two clocks (docs/judged.md) and are left
+out. BOUNDS are what was found when they were set and a little more.
 """
 import csv
 import io
@@ -56,7 +56,7 @@ def update():
         if kind != "decode":  # PyTorch's are cuDNN's on Hopper
             x = x[~x.device.isin(product_data.GROUPS["hopper"])]
         if kind == "prefill":
-            x = x[x.kv_heads <= MOST_KEY_HEADS]
+            x = x[x.device.isin(product_data.GROUPS["blackwell"]) & (x.kv_heads <= MOST_KEY_HEADS)]
         add(kind, x, ATTENTION)
     TABLE.write_text("kind\tdevice\tus\tshape\n" + "\n".join(lines) + "\n")
 

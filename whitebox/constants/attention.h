@@ -110,6 +110,9 @@ inline constexpr AttentionKernels kAttention[] = {
 };
 /// 1: of the sheet's bandwidth, what reading alone reaches, of any memory. [kernels]
 inline constexpr double kReadShare = 0.915;
+/// Clocks of a thread block of FlashAttention-2's causal kernel that reads no cache; its share is the encoder's.
+/// [hopper: six such kernels of FlashAttention-2 on an H200, large.tsv.xz, 4 % off]
+inline constexpr double kDenseCausalBlock = 8000;
 /// Byte of a token's keys and values, read and written. (our choice of unit)
 inline constexpr double kCacheRow = 1024;
 /// Tiles of queries of a causal kernel whose keys are counted one by one. (our choice)
@@ -125,10 +128,12 @@ inline constexpr double kDecodingSplits[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 
 inline constexpr double kAttentionWidths[] = {64, 96, 128, 192, 256};
 /// The narrowest of mma.sync's. [flash_api.cpp of FlashAttention-2, HEADDIM_SWITCH]
 inline constexpr double kNarrowestHead = 32;
-/// FLOPs per clock of an SM that mma.sync reaches on Hopper, 0.629 of wgmma's 4,096, and here of data-centre Blackwell:
-/// FlashAttention-2 then does 0.35 of an H100's peak, as FlashAttention-3's paper has it. [Luo et al. 2024, "Dissecting
-/// the NVIDIA Hopper Architecture through Microbenchmarking"; arXiv 2407.08608]
+/// FLOPs per clock of an SM that mma.sync reaches on Hopper, 0.629 of wgmma's 4,096, and here of data-centre Blackwell.
+/// [Luo et al. 2024, "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking"]
 inline constexpr double kMmaSyncFlops = 2576;
+/// 1: of A100's law, what FlashAttention-2 reaches there: 0.35 of an H100's peak. [FlashAttention-3, arXiv 2407.08608;
+/// hopper: 16 of its kernels on an H200, median 0.99]
+inline constexpr double kFlash2Share = 0.81;
 /// Bytes per clock of an SM's shared memory: 32 banks of 4. [CUDA C++ Programming Guide]
 inline constexpr double kSharedMemoryBytes = 128;
 /// Queries below which kernels split the keys instead. [flash_api.cpp, set_params_splitkv: tiles of 64]

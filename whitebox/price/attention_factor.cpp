@@ -61,8 +61,9 @@ double attention_familiarity(const AttentionProblem& a) {
 }
 
 bool is_measured_form(const AttentionProblem& a, const AttentionFacts& d) {
-  return form_of(a) != AttentionForm::Encoder || d.chip != AttentionChip::MmaSync ||
-         d.products == ChipClass::Graphics;  // none on A100
+  if (d.chip != AttentionChip::MmaSync) return true;
+  if (form_of(a) == AttentionForm::Encoder) return d.products == ChipClass::Graphics;  // none on A100
+  return form_of(a) == AttentionForm::Decode || !reads_no_cache(a, d.chip);
 }
 
 AttentionTime factored_attention(const AttentionProblem& a, const AttentionFacts& d) {

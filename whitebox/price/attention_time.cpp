@@ -59,8 +59,9 @@ AttentionTime encoder_time(const AttentionProblem& a, const AttentionFacts& d) {
 
 CausalTiles causal_tiles(const AttentionProblem& a, AttentionChip chip) {
   const constants::AttentionKernels& k = attention_kernels(chip);
-  CausalTiles t{.queries = k.causal_queries, .keys = constants::kAttentionKeys};
-  if (k.narrow_tiles) t.keys = a.channels <= 64 ? 256 : a.channels <= 128 ? 128 : 64;
+  const bool dense = reads_no_cache(a, chip);
+  CausalTiles t{.queries = dense ? k.queries : k.causal_queries, .keys = constants::kAttentionKeys};
+  if (k.narrow_tiles && !dense) t.keys = a.channels <= 64 ? 256 : a.channels <= 128 ? 128 : 64;
   t.packed = k.packs_queries && a.queries < t.queries;
   t.rows = std::ceil((t.packed ? a.queries * a.heads / a.key_heads : a.queries) / t.queries);
   t.reach = a.window > 0 ? a.window : std::numeric_limits<double>::infinity();
@@ -69,11 +70,13 @@ CausalTiles causal_tiles(const AttentionProblem& a, AttentionChip chip) {
 
 AttentionTime prefill_time(const AttentionProblem& a, const AttentionFacts& d) {
   const constants::AttentionKernels& k = attention_kernels(d.chip);
-  const constants::Prefill& c = k.prefill;
+  const bool dense = reads_no_cache(a, d.chip);
+  constants::Prefill c = k.prefill;
+  if (dense) c.share = k.encoder.share, c.block = constants::kDenseCausalBlock;
   const CausalTiles t = causal_tiles(a, d.chip);
   const double tile = t.queries * t.keys * score_clocks(a, d, c.share);
   const double blocks = attention_blocks(a, d.chip), most = std::ceil(std::min(a.keys, t.reach + t.queries) / t.keys);
-  const bool few = k.narrow_tiles && blocks < constants::kFullSms * d.sms;
+  const bool few = k.narrow_tiles && !dense && blocks < constants::kFullSms * d.sms;
   const double splits = few ? std::clamp(std::floor(d.sms / blocks), 1.0, most) : 1;
   const double longest = std::ceil(most / splits) * tile * c.alone + c.block * (splits > 1 ? 2 : 1);
   const double average = mean_key_tiles(a, t) * tile + c.block;
@@ -164,6 +167,11 @@ double mean_key_tiles(const AttentionProblem& a, const CausalTiles& t) {
 
 double thread_block_clocks(double blocks, double longest, double mean, double tail, double sms) {
   return std::max(longest, blocks * mean / sms + (blocks > sms ? tail * longest : 0));
+}
+
+bool reads_no_cache(const AttentionProblem& a, AttentionChip chip) {
+  return chip == AttentionChip::MmaSync && !a.writes_cache && a.queries == a.keys &&
+         a.queries >= constants::kFewQueries;
 }
 
 double attention_macs(const AttentionProblem& a) {

@@ -87,6 +87,10 @@ double mean_key_tiles(const AttentionProblem&, const CausalTiles&);
 /// nearly done, and shows by `tail`.
 double thread_block_clocks(double blocks, double longest, double mean, double tail, double sms);
 
+/// Whether FlashAttention-2 computes a causal problem by its kernel without a cache, which walks over the keys as that
+/// for every key does. [aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd]
+bool reads_no_cache(const AttentionProblem&, AttentionChip);
+
 /// Multiply–accumulates, but those that a causal mask or a window hides.
 double attention_macs(const AttentionProblem&);
 /// Thread blocks of its kernel, without parts of keys side by side.

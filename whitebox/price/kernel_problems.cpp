@@ -192,11 +192,11 @@ bool has_cudnn_attention(const Device& d) {
   return chip == AttentionChip::Wgmma || chip == AttentionChip::Tcgen05;
 }
 
-AttentionFacts flash_attention_facts(const Device& d, double bandwidth, double sustained) {
+AttentionFacts flash_attention_facts(const Device& d, double bandwidth) {
   const MemoryFacts m = memory_facts(d, bandwidth);
-  AttentionFacts out = attention_facts(d, bandwidth, constants::kMmaSyncFlops * m.sms * m.clock_hz, sustained);
+  AttentionFacts out = attention_facts(d, bandwidth, constants::kMmaSyncFlops * m.sms * m.clock_hz, 1);
   out.chip = AttentionChip::MmaSync;
-  out.sustained = sustained;
+  out.sustained = constants::kFlash2Share;
   return out;
 }
 

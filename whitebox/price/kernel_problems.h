@@ -42,6 +42,6 @@ AttentionFacts attention_facts(const Device&, double bandwidth, double matrix_fl
 /// Whether PyTorch has FlashAttention-2 and cuDNN's attention for it, and prefers the latter today (StackAttention).
 bool has_cudnn_attention(const Device&);
 /// FlashAttention-2 there, whose `mma.sync` leaves a part of the tensor cores idle.
-AttentionFacts flash_attention_facts(const Device&, double bandwidth, double sustained);
+AttentionFacts flash_attention_facts(const Device&, double bandwidth);
 
 }  // namespace perfc

@@ -130,7 +130,7 @@ Rates::Rates(const Device& d, Precision p)
   const double held = std::min(sustained[1] / matrix[1], 1.0);
   attention = attention_facts(d, bandwidth, matrix[1], is_amd(d) ? matmul[1] : d.memory_type == "hbm" ? 1 : held);
   flash = has_cudnn_attention(d) && d.stack.attention == StackAttention::Flash;
-  if (flash) attention = flash_attention_facts(d, bandwidth, held);
+  if (flash) attention = flash_attention_facts(d, bandwidth);
   for (const bool half : {false, true}) efficient_attention[half] = efficient_attention_facts(d, half);
   if (!flash && product[1] && product_bytes[1] == 2) {
     attention.products = product[1]->chip;

@@ -22,7 +22,7 @@ def @main(%x: Tensor[(2, 32, 2048, 128), float32], %q: Tensor[(2, 2048, 4096), f
 // ---- perfc predict %s --emit=kernels --mode eager --dtype fp16 --predictor whitebox --device rtx4090
 // ---- stdout
 // nn.sdpa 68719476736 839.944 143.993
-// nn.sdpa 68719476736 560.411 143.993
+// nn.sdpa 68719476736 512.648 143.993
 // nn.group_query_attention 68719476736 560.411 98.179
 // nn.group_query_attention 8589934592 155.179 3.695
 // nn.group_query_attention 8589934592 22.030 2.246
