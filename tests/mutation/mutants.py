@@ -49,7 +49,8 @@ MUTANTS = (
            "if (v) last_use_[owner_[v.node]] = std::max(last_use_[owner_[v.node]], id);",
            "if (v) last_use_[owner_[v.node]] = std::max(last_use_[owner_[v.node]], id - 1);", "Memory.*"),
     Mutant("clock-without-limit", "attention has the whole clock of chips that are short of power",
-           "whitebox/price/roofline.cpp", 'd.memory_type == "hbm" ? 1 : held', "1", "AttentionTime.*"),
+           "whitebox/price/roofline.cpp", 'd.memory_type == "hbm" ? 1 : std::min(sustained[1] / matrix[1], 1.0)', "1",
+           "AttentionTime.*"),
     # ---- devices, MIG
     Mutant("slice-has-all-bandwidth", "a MIG slice has the whole device's bandwidth", "devices/device_table.cpp",
            "  d.bandwidth_gb_s *= memory;\n", "", "DeviceTable.*:ChooseProfile.*"),

@@ -170,9 +170,7 @@ MemoryFacts memory_facts(const Device& d, double bandwidth) {
 
 AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_flops, double sustained) {
   const MemoryFacts m = memory_facts(d, bandwidth);
-  const AttentionChip chip = attention_chip(d);
-  const bool apart = chip == AttentionChip::MmaSync || chip == AttentionChip::Other;
-  return {.chip = chip,
+  return {.chip = attention_chip(d),
           .bandwidth = bandwidth,
           .reading = std::max(bandwidth, constants::kReadShare * d.bandwidth_gb_s * 1e9),
           .l2_bytes = m.l2_bytes,
@@ -182,7 +180,7 @@ AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_
           .resident = resident_blocks(d),
           .lanes = m.lanes,
           .exponentials = d.exponentials,
-          .sustained = apart ? sustained : 1,  // the others' `share` has it
+          .sustained = sustained,
           .tdp_w = d.tdp_w,
           .grace = d.grace};
 }
@@ -194,9 +192,9 @@ bool has_cudnn_attention(const Device& d) {
 
 AttentionFacts flash_attention_facts(const Device& d, double bandwidth) {
   const MemoryFacts m = memory_facts(d, bandwidth);
-  AttentionFacts out = attention_facts(d, bandwidth, constants::kMmaSyncFlops * m.sms * m.clock_hz, 1);
+  AttentionFacts out =
+      attention_facts(d, bandwidth, constants::kMmaSyncFlops * m.sms * m.clock_hz, constants::kFlash2Share);
   out.chip = AttentionChip::MmaSync;
-  out.sustained = constants::kFlash2Share;
   return out;
 }
 

@@ -37,7 +37,7 @@ bool has_flash_kernel(const Kernel&, const AttentionProblem&, double sms);
 /// `bandwidth`: byte/s that streams reach. SMs are 0 on a CPU, and where their number or clock is unknown.
 MemoryFacts memory_facts(const Device&, double bandwidth);
 
-/// `matrix_flops`: of the precision, FLOP/s; `sustained`: share of it that long products reach. No learned factor yet.
+/// `matrix_flops`: of the precision, FLOP/s; `sustained`: AttentionFacts::sustained. No learned factor yet.
 AttentionFacts attention_facts(const Device&, double bandwidth, double matrix_flops, double sustained);
 /// Whether PyTorch has FlashAttention-2 and cuDNN's attention for it, and prefers the latter today (StackAttention).
 bool has_cudnn_attention(const Device&);

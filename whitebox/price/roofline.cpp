@@ -127,8 +127,9 @@ Rates::Rates(const Device& d, Precision p)
   bandwidth = d.bandwidth_gb_s * 1e9 * share("bandwidth", 0.8);
   gather = d.bandwidth_gb_s * 1e9 * share("gather", 0.5);
   memory = memory_facts(d, bandwidth);
-  const double held = std::min(sustained[1] / matrix[1], 1.0);
-  attention = attention_facts(d, bandwidth, matrix[1], is_amd(d) ? matmul[1] : d.memory_type == "hbm" ? 1 : held);
+  // Chips with GDDR are short of power; of AMD's, what products reach. [studies/kernels/attention.py, SUSTAINED]
+  const double held = is_amd(d) ? matmul[1] : d.memory_type == "hbm" ? 1 : std::min(sustained[1] / matrix[1], 1.0);
+  attention = attention_facts(d, bandwidth, matrix[1], held);
   flash = has_cudnn_attention(d) && d.stack.attention == StackAttention::Flash;
   if (flash) attention = flash_attention_facts(d, bandwidth);
   for (const bool half : {false, true}) efficient_attention[half] = efficient_attention_facts(d, half);
@@ -222,8 +223,8 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
   const double macs = attention_macs(*problem);
   // Blackwell's instructions do twice as much per clock: cuDNN's kernels for them, from 9.14 on, are those that made
   // its law (FlashAttention-4, arXiv 2603.05451); what takes a mask was measured on Hopper alone.
-  const bool as_measured = k.half && !k.attention.masked && r.attention.chip == AttentionChip::Tcgen05;
-  if (r.hopper && !(r.flash && k.half) && !k.attention.in_engine && !as_measured && has_hopper_attention(*problem)) {
+  const bool has_own_law = k.half && !k.attention.masked && r.attention.chip == AttentionChip::Tcgen05;
+  if (r.hopper && !(r.flash && k.half) && !k.attention.in_engine && !has_own_law && has_hopper_attention(*problem)) {
     const double time_s = hopper_attention_time(*problem, k.half, k.attention.masked, lanes_of(r));
     p.compute_us = std::max(time_s, k.half ? 2 * macs / r.sustained[1] : 0) * 1e6 * k.limits.slowdown;
     p.exposed_us = 0;
