@@ -514,7 +514,7 @@ void Importer::reconcile_with_declared(Call& c, const std::vector<Value>& result
     const Type merged = merge(made, dims_.bind(declared), &conflict);
     if (!conflict) {
       const bool is_last = (*t)->value.node + 1 == c.builder().size();
-      if (is_last && program_.sizes_hold && made.kind() == TypeKind::Tensor && made.ranked())
+      if (is_last && declared_sizes_hold() && made.kind() == TypeKind::Tensor && made.ranked())
         c.builder().refine((*t)->value, sizes_of(made, merged));
       continue;
     }

@@ -9,12 +9,15 @@ as they are fitted, in brackets as they ship: kernels, MAPE, the median of what 
 """
 import json
 import math
+import re
 
 import numpy as np
 
 import fit
 import profiles
 from inference import BANDWIDTH, BYTES, LAUNCH_US, SHIPPED, SM_CLOCKS, once, refit, report_shipped, rows_of, tables
+
+import shipped  # found by inference's path
 
 GAP_US = SHIPPED["kStreamGapUs"]
 HALF = ("fp16", "bf16")
@@ -290,6 +293,57 @@ def fused_attention():
           efficient_us, [r for r in rows if not r["cudnn"]])
 
 
+def flash2_kernels():
+    """FlashAttention-2's, without a cache: extents, whether causal, µs of the call's kernels."""
+    found = []
+    for _, kernels in tables():
+        for call in profiles.runs_of(kernels, lambda o: "attention_forward" in o):
+            dims = json.loads(call[0].dims or "[]")
+            if call[0].operator != "aten::_flash_attention_forward" or dims[0][1] == 1:  # decoding
+                continue
+            (batch, queries, heads, channels), (_, keys, *_) = dims[:2]
+            causal = json.loads(call[0].arguments)[8] == "True"
+            found.append(((call[0].dims, call[0].strides, causal), {
+                "heads": batch * heads, "queries": queries, "keys": keys, "channels": channels, "causal": causal,
+                "us": sum(r.us + profiles.GAP_US for r in call)}))
+    return once(found)
+
+
+def flash2_law():
+    """As encoder_time and, without a cache, prefill_time of whitebox/price/attention_time.cpp: both walk over the keys
+    by tiles of the encoder's share. Memory hides."""
+    header = (shipped.HEADERS / "attention.h").read_text()
+    own = re.search(r"// MmaSync$.*?(?=^ +// \w+$)", header, re.DOTALL | re.MULTILINE)[0]
+    encoder, prefill = ({n: float(v) for n, v in re.findall(r"\.(\w+) = ([\d.]+)", part)} for part in re.search(
+        r"\.encoder = \{(.*?)\}.*?\.prefill =\s+\{(.*?)\}", own, re.DOTALL).groups())
+    widths = [float(w) for w in re.search(r"kAttentionWidths\[\] = \{(.*?)\}", header)[1].split(",")]
+    widths = np.array([SHIPPED["kNarrowestHead"], *widths])
+    rows, side = 16, SHIPPED["kAttentionKeys"]  # of an instruction; queries and keys of a tile
+    exponentials, lanes = 16, 128  # of an SM in a clock
+
+    def law(c, of):
+        channels = widths[np.searchsorted(widths, of["channels"])]
+        products, operands = 4 * channels / c["kMmaSyncFlops"], 4 * channels / rows / c["kSharedMemoryBytes"]
+        softmax = 1 / exponentials + c["kSoftmaxOperations"] / lanes
+        score = np.sqrt(products**2 + operands**2 + softmax**2) / (encoder["share"] * c["kFlash2Share"])
+        blocks, tiles = of["heads"] * np.ceil(of["queries"] / side), np.ceil(of["keys"] / side)
+        causal = of["causal"]
+        beside = np.where(causal, c["kDenseCausalBlock"], encoder["block"])
+        longest = tiles * side**2 * score * np.where(causal, prefill["alone"], 1) + beside
+        mean = np.where(causal, (tiles + 1) / 2, tiles) * side**2 * score + beside
+        tail = np.where(blocks > profiles.SMS, np.where(causal, prefill["tail"], encoder["tail"]), 0)
+        clocks = np.maximum(longest, blocks * mean / profiles.SMS + tail * longest)
+        return clocks / profiles.CLOCK_MHZ + LAUNCH_US
+
+    return law
+
+
+def flash2():
+    law, rows = flash2_law(), flash2_kernels()
+    refit(["kFlash2Share"], law, [r for r in rows if not r["causal"]])
+    refit(["kDenseCausalBlock"], law, [r for r in rows if r["causal"]])
+
+
 def odd_product(k, dims, strides, types):
     """In 16 bits, of extents that no load of two elements takes."""
     (*batch, m, depth), (*_, n) = dims[:2]
@@ -330,6 +384,7 @@ def main():
     few_rows()
     images(found)
     fused_attention()
+    flash2()
 
 
 if __name__ == "__main__":

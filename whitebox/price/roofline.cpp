@@ -216,15 +216,21 @@ void be_attention(const Kernel& k, const AttentionTime& t, double sustained_s, P
   p.exposed_us = (t.work_s - std::max(t.compute_s, t.memory_s)) * us;
 }
 
+/// Priced by what cuDNN's or PyTorch's own kernels took on a Hopper, where no law of the chip's kernels stands.
+bool takes_hopper_attention(const Kernel& k, const AttentionProblem& problem, const Rates& r) {
+  if (!r.hopper || (r.flash && k.half) || k.attention.in_engine) return false;
+  // Blackwell's instructions do twice as much per clock: cuDNN's kernels for them, from 9.14 on, are those that made
+  // its law (FlashAttention-4, arXiv 2603.05451); what takes a mask was measured on Hopper alone.
+  const bool has_own_law = k.half && !k.attention.masked && r.attention.chip == AttentionChip::Tcgen05;
+  return !has_own_law && has_hopper_attention(problem);
+}
+
 /// Fused attention by the kernel that prices it, if one does; gives the multiply–accumulates that count for power.
 std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p) {
   const auto problem = attention_problem(k);
   if (!problem) return std::nullopt;
   const double macs = attention_macs(*problem);
-  // Blackwell's instructions do twice as much per clock: cuDNN's kernels for them, from 9.14 on, are those that made
-  // its law (FlashAttention-4, arXiv 2603.05451); what takes a mask was measured on Hopper alone.
-  const bool has_own_law = k.half && !k.attention.masked && r.attention.chip == AttentionChip::Tcgen05;
-  if (r.hopper && !(r.flash && k.half) && !k.attention.in_engine && !has_own_law && has_hopper_attention(*problem)) {
+  if (takes_hopper_attention(k, *problem, r)) {
     const double time_s = hopper_attention_time(*problem, k.half, k.attention.masked, lanes_of(r));
     p.compute_us = std::max(time_s, k.half ? 2 * macs / r.sustained[1] : 0) * 1e6 * k.limits.slowdown;
     p.exposed_us = 0;
